@@ -156,18 +156,7 @@ const MostPotential = 0x1p100
 const NotValid = "NaN, infinite or beyond ±1e30"
 
 // ValidPotentials reports whether all numbers are −∞ or within ±MostPotential. Oracles answer for no others.
-func ValidPotentials(xs []float32) bool {
-	const sign, forbidden = 1 << 31, 0xff800000
-	most := math.Float32bits(MostPotential)
-	wrong := 0
-	for _, x := range xs {
-		b := math.Float32bits(x)
-		if b&^sign > most && b != forbidden {
-			wrong++
-		}
-	}
-	return wrong == 0
-}
+func ValidPotentials(xs []float32) bool { return vec.Within(MostPotential, xs) }
 
 // Finite reports whether all potentials are valid: −∞ or within ±MostPotential.
 func (θ *Potentials) Finite() bool {

@@ -37,57 +37,95 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 
 // sums computes the tables of the open sentence.
 func (o *Oracle) sums() {
-	o.weight, o.top = vec.Grow(o.weight, len(o.label)), vec.Grow(o.top, o.n*o.n)
-	for length := 1; length <= o.n; length++ {
-		for i := 0; i+length <= o.n; i++ {
-			j := i + length - 1
-			row := i*o.n + j
-			o.sumLabels(row, length)
-			if o.inside[row] = 0; length > 1 {
-				left, right := o.splits(i, j)
-				o.inside[row] = logSumPlus(left, right)
-			}
-			o.close(i, j)
+	n := o.n
+	o.weight, o.top = vec.Grow(o.weight, len(o.label)), vec.Grow(o.top, n*n)
+	o.most, o.terms = vec.Grow(o.most, n), vec.Grow(o.terms, n*n)
+	o.weigh()
+	for length := 1; length <= n; length++ {
+		o.insides(length)
+		for i := 0; i+length <= n; i++ {
+			o.sumLabels(i*n+i+length-1, length)
+			o.close(i, i+length-1)
 		}
 	}
 }
 
-// weights returns exp(l − top) of the labels of a span.
+// weights returns exp((l − top)·rate) of the labels of a span.
 func (o *Oracle) weights(row int) []float64 { return o.weight[row*o.width : (row+1)*o.width] }
 
-// sumLabels computes the weights of a span's labels and the logarithms of their sums.
-func (o *Oracle) sumLabels(row, length int) {
-	labels, weight := o.labels(row), o.weights(row)
-	best := float32(minusInf)
-	for _, l := range labels {
-		best = max(best, l)
+// weigh computes the weights of the labels of all spans.
+func (o *Oracle) weigh() {
+	for i := range o.n {
+		for row := i*o.n + i; row < (i+1)*o.n; row++ {
+			labels, weight := o.labels(row), o.weights(row)
+			best := labels[0]
+			for _, l := range labels {
+				if l > best {
+					best = l
+				}
+			}
+			top := max(float64(best), -math.MaxFloat64) // −∞ less that is −∞
+			for l, x := range labels {
+				weight[l] = (float64(x) - top) * o.rate
+			}
+			o.top[row] = top * o.rate
+		}
+		vec.ExpDoubles(o.weight[(i*o.n+i)*o.width : (i+1)*o.n*o.width])
 	}
-	if best == float32(minusInf) {
-		clear(weight)
-		o.top[row], o.leftLabel[row], o.rightLabel[row] = 0, minusInf, minusInf
-		return
+}
+
+// insides computes the sums over the trees below all spans of a length.
+func (o *Oracle) insides(length int) {
+	n, splits := o.n, length-1
+	for i := 0; i+length <= n; i++ {
+		left, right := o.splits(i, i+splits)
+		most := maxPlus(left, right)
+		less := max(most, -math.MaxFloat64)
+		terms := o.terms[i*splits:][:splits]
+		for k, x := range left {
+			terms[k] = x + right[k] - less
+		}
+		o.most[i] = most
 	}
-	top := float64(best)
-	some := 0.0
-	for l, x := range labels {
-		weight[l] = exp((float64(x) - top) * o.rate)
-		if l > 0 {
-			some += weight[l]
+	vec.ExpDoubles(o.terms[:(n-splits)*splits])
+	for i := 0; i+length <= n; i++ {
+		row := i*n + i + splits
+		if o.inside[row] = 0; splits > 0 {
+			o.inside[row] = o.most[i] + math.Log(total(o.terms[i*splits:][:splits]))
 		}
 	}
-	o.top[row] = top * o.rate
-	o.leftLabel[row] = o.top[row] + math.Log(some+weight[0])
-	if o.rightLabel[row] = o.leftLabel[row]; length > 1 {
-		o.rightLabel[row] = o.some(row)
+}
+
+// total adds numbers by two sums that do not wait for each other.
+func total(x []float64) float64 {
+	var even, odd float64
+	for ; len(x) > 1; x = x[2:] {
+		even, odd = even+x[0], odd+x[1]
+	}
+	if len(x) > 0 {
+		even += x[0]
+	}
+	return even + odd
+}
+
+// sumLabels computes the logarithms of the sums of a span's labels.
+func (o *Oracle) sumLabels(row, length int) {
+	weight := o.weights(row)
+	some := total(weight[1:])
+	all := o.top[row] + math.Log(some+weight[0])
+	switch {
+	case some+weight[0] == 0: // no label is allowed
+		o.leftLabel[row], o.rightLabel[row] = minusInf, minusInf
+	case length == 1 || weight[0] == 0:
+		o.leftLabel[row], o.rightLabel[row] = all, all
+	default:
+		o.leftLabel[row], o.rightLabel[row] = all, o.some(row)
 	}
 }
 
 // some returns the logarithm of the sum over all labels of a span but 0. Their weights may all be tiny beside that of 0: then it begins anew.
 func (o *Oracle) some(row int) float64 {
-	sum := 0.0
-	for _, w := range o.weights(row)[1:] {
-		sum += w
-	}
+	sum := total(o.weights(row)[1:])
 	if sum > leastSum {
 		return o.top[row] + math.Log(sum)
 	}
@@ -110,20 +148,6 @@ const leastSum = 1e-200
 
 // root returns the logarithm of the sum over the labels that the span of all words may have.
 func (o *Oracle) root(row int) float64 { return o.some(row) }
-
-// logSumPlus returns log Σ_k exp(x_k + y_k).
-func logSumPlus(x, y []float64) float64 {
-	m := maxPlus(x, y)
-	if m == minusInf {
-		return m
-	}
-	y = y[:len(x)]
-	s := 0.0
-	for k, x := range x {
-		s += exp(x + y[k] - m)
-	}
-	return m + math.Log(s)
-}
 
 // exp is math.Exp, but 0 where the result is negligible beside a term of 1.
 func exp(x float64) float64 {
@@ -157,20 +181,39 @@ func (o *Oracle) marginals(span, label []float32) {
 				o.share(to, row, least, asRight, o.rightLabel[row])
 			}
 			p := asLeft + asRight
-			if p == 0 {
-				continue
+			if o.most[i] = p; p > 0 {
+				span[row] = float32(p)
 			}
-			if span[row] = float32(p); length == 1 {
-				continue
-			}
-			left, right := o.splits(i, j)
-			toLeft, toRight := o.asLeft[i*n+i:][:len(left)], o.asRight[j*n+i+1:][:len(left)]
-			for k, x := range left {
-				if q := p * exp(x+right[k]-o.inside[row]); q > 0 {
-					toLeft[k] += q
-					toRight[k] += q
-				}
-			}
+		}
+		o.divide(length)
+	}
+}
+
+// divide divides the probabilities of all spans of a length, in most, among their splits.
+func (o *Oracle) divide(length int) {
+	n, splits := o.n, length-1
+	for i := 0; i+length <= n; i++ {
+		terms, inside := o.terms[i*splits:][:splits], o.inside[i*n+i+splits]
+		if o.most[i] == 0 {
+			clear(terms)
+			continue
+		}
+		left, right := o.splits(i, i+splits)
+		for k, x := range left {
+			terms[k] = x + right[k] - inside
+		}
+	}
+	vec.ExpDoubles(o.terms[:(n-splits)*splits])
+	for i := 0; i+length <= n; i++ {
+		p, j := o.most[i], i+splits
+		if p == 0 {
+			continue
+		}
+		terms := o.terms[i*splits:][:splits]
+		toLeft, toRight := o.asLeft[i*n+i:][:splits], o.asRight[j*n+i+1:][:splits]
+		for k, x := range terms {
+			toLeft[k] += p * x
+			toRight[k] += p * x
 		}
 	}
 }
@@ -180,8 +223,10 @@ func (o *Oracle) share(to []float32, row, least int, p, logSum float64) {
 	if p == 0 || logSum == minusInf {
 		return
 	}
-	if rate := p * exp(o.top[row]-logSum); o.top[row]-logSum < 300 {
-		for l, w := range o.weights(row)[least:] {
+	weights := o.weights(row)[least:]
+	if sum := total(weights); sum > leastSum {
+		rate := p / sum
+		for l, w := range weights {
 			to[least+l] += float32(rate * w)
 		}
 		return

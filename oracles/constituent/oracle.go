@@ -37,6 +37,8 @@ type Oracle struct {
 	weight          []float64 // [n·n×width] exp(l − top) of the labels, for sums
 	top             []float64 // [n·n]
 	asLeft, asRight []float64 // [n·n] probabilities of a span as a left child, or a right one or the root
+	most            []float64 // [n] of spans of one length: the largest term, or the probability
+	terms           []float64 // of their splits
 
 	drawn []float64 // of samples
 

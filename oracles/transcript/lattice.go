@@ -25,6 +25,8 @@ type lattice struct {
 	best  []float64 // [2×S]
 	moves []uint8   // [T×S] how many states the best path moved on
 	lists kBest
+
+	paths paths
 }
 
 // open takes example b and the string that it must read. It reports whether there are such paths, but for potentials of −∞.
@@ -159,6 +161,14 @@ func (l *lattice) exp(μ float64, u []float32) float64 {
 	if l.frames == 0 {
 		return 0
 	}
+	if value, ok := l.paths.sum(l, μ, u); ok {
+		return value
+	}
+	return l.wideExp(μ, u)
+}
+
+// wideExp is exp for sums that leave the range of float64.
+func (l *lattice) wideExp(μ float64, u []float32) float64 {
 	scale := l.weigh(μ)
 	if math.IsInf(scale, -1) {
 		return scale

@@ -12,7 +12,6 @@ import (
 // Oracle implements oracles.Oracle and oracles.Sampler. It adds scores in float64.
 type Oracle struct {
 	lattice lattice
-	row     []float32 // [Y]
 	share   []float32 // [T×Y]
 	order   []int32
 	lists   kBest
@@ -20,7 +19,9 @@ type Oracle struct {
 }
 
 // New returns an oracle.
-func New() *Oracle { return &Oracle{} }
+func New() *Oracle { return newOf(fastest) }
+
+func newOf(k *kernels) *Oracle { return &Oracle{lattice: lattice{paths: paths{k: k}}} }
 
 var minusInf = math.Inf(-1)
 
@@ -87,32 +88,27 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 
 // free returns μ log Σ exp(θ/μ) of frames that may read anything, and writes the probabilities of labels to u, unless it is nil.
 func (o *Oracle) free(frame []float32, width int, μ float64, u []float32) (value float64) {
-	scale := 1 / μ
-	o.row = vec.Grow(o.row, width)
-	for ; len(frame) > 0; frame = frame[width:] {
-		row := o.row
-		if u != nil {
-			row = u[:width]
-			u = u[width:]
-		}
-		most := frame[0]
-		for _, x := range frame[1:width] {
-			most = max(most, x)
-		}
-		if math.IsInf(float64(most), -1) {
-			return minusInf
-		}
-		for c, x := range frame[:width] {
-			row[c] = float32((float64(x) - float64(most)) * scale)
-		}
-		vec.Exp(row, row)
-		sum := vec.Sum(row)
-		value += float64(most) + μ*math.Log(sum)
-		if u != nil {
-			vec.Scale(float32(1/sum), row)
+	if u == nil {
+		o.share = vec.Grow(o.share, len(frame))
+		u = o.share
+	}
+	k, scale := o.lattice.paths.k, float32(1/μ)
+	for lo := 0; lo < len(frame); lo += width {
+		most := float64(k.shift(u[lo:lo+width], frame[lo:lo+width], scale))
+		if value += most; math.IsInf(most, -1) {
+			return most
 		}
 	}
-	return value
+	vec.Exp(u, u)
+	product := 1.0 // of sums, whose logarithms take long
+	for ; len(u) > 0; u = u[width:] {
+		sum := vec.Sum(u[:width])
+		vec.Scale(float32(1/sum), u[:width])
+		if product *= sum; product > 1e200 {
+			value, product = value+μ*math.Log(product), 1
+		}
+	}
+	return value + μ*math.Log(product)
 }
 
 // TopK implements oracles.Ranker.

@@ -2,10 +2,16 @@
 
 package tree
 
+import "simd/archsimd"
+
 // available returns the kernels that this build and machine can run.
 func available() []*kernels {
-	if choose() == &plain {
-		return []*kernels{&plain}
+	all := []*kernels{&plain}
+	if archsimd.X86.AVX2() && archsimd.X86.FMA() {
+		all = append(all, &avx2)
 	}
-	return []*kernels{&plain, &avx2}
+	if archsimd.X86.AVX512() {
+		all = append(all, &avx512)
+	}
+	return all
 }

@@ -33,6 +33,7 @@ var avx2 = kernels{
 	above:         above4,
 	widen:         widen4,
 	contract:      contract4,
+	abreast:       &abreast8,
 }
 
 type (

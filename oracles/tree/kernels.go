@@ -1,5 +1,7 @@
 package tree
 
+//go:generate go run github.com/dsp-go/dsp/structured/machine/vec/halve
+
 type real interface{ float32 | float64 }
 
 // semiring holds the inner loops of charts over one semiring: (max, +), (+, ×), or the latter on logarithms.
@@ -50,6 +52,8 @@ type kernels struct {
 	shares func(to, x []float32, shift, scale float32) float64
 	// exps sets to_i = factor·exp(scale·(from_i − shift)); exponents must be ≤ 0. Results below 1e-307 become 0.
 	exps func(to, from []float64, shift, scale, factor float64)
+
+	abreast *abreastKernels // nil: none
 
 	// The rows of the following have a multiple of 4 numbers.
 

@@ -18,17 +18,26 @@ import (
 type Oracle struct {
 	solver treeSolver
 
-	guard  oracles.Guard
-	arc    []float32 // [n×n] scores including those of the best relations, or the latter alone
-	summed []float64 // [n×n] scores including log-sums over relations
-	share  []float32 // [n×n] sum of the exponentials of a row's relations
-	label  []float32 // [R]
+	guard oracles.Guard
+	arc   []float32 // [n×n] scores including those of the best relations, or the latter alone
+	sums
+	label []float32 // [R]
+
+	abreast abreast
+	kept    []sums // of sentences abreast
+	order   []int  // examples
 
 	draws  oracles.Draws
 	shares []float32 // [n×n×R] exponentials of the scores of relations
 	heads  []int32   // [samples×n]
 
 	lists rankedRelations
+}
+
+// sums are the scores of the arcs of a sentence.
+type sums struct {
+	summed []float64 // [n×n] scores including log-sums over relations
+	share  []float32 // [n×n] sum of the exponentials of a row's relations
 }
 
 // treeSolver finds trees, whose relations are in the scores of arcs.
@@ -124,33 +133,57 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		u.Like(θ)
 	}
 	o.guard.Begin(θ)
+	o.order = o.order[:0]
 	for b := range θ.Len() {
-		s := sentenceOf(θ, b)
-		var label, arc []float32
-		if u != nil {
-			arc, label = u.Parts[0].Of(b), u.Parts[1].Of(b)
-		}
-		o.open(θ, b, u)
-		if !o.guard.Valid(θ, b) {
+		if o.guard.Valid(θ, b) {
+			o.order = append(o.order, b)
+		} else {
 			value[b] = oracles.RefuseSums(u, b)
-			continue
 		}
-		if s.relations == 1 {
-			o.sumArcs(&s)
-			value[b] = o.solver.Exp(o.summed, s.n, μ, arc)
-			copy(label, arc)
-			continue
-		}
-		o.sumRelations(&s, μ, label)
+	}
+	if _, ok := o.solver.(*NonProjective); ok {
+		o.expAbreast(θ, μ, value, u)
+	}
+	for _, b := range o.order {
+		s := sentenceOf(θ, b)
+		o.open(θ, b, u)
+		arc, label := rowsOf(u, b)
+		o.sum(&s, μ, label)
 		value[b] = o.solver.Exp(o.summed, s.n, μ, arc)
-		for i, p := range arc {
-			row := label[i*s.relations : (i+1)*s.relations]
-			if p == 0 {
-				clear(row)
-				continue
-			}
-			vec.Scale(p/o.share[i], row)
+		o.divide(&s, arc, label)
+	}
+}
+
+// rowsOf returns the marginals of arcs and of relations, nil if u is.
+func rowsOf(u *structured.Marginals, b int) (arc, label []float32) {
+	if u == nil {
+		return nil, nil
+	}
+	return u.Parts[0].Of(b), u.Parts[1].Of(b)
+}
+
+// sum sets the score of every arc and, unless it is nil, label to the terms of relations.
+func (o *Oracle) sum(s *sentence, μ float64, label []float32) {
+	if s.relations == 1 {
+		o.sumArcs(s)
+	} else {
+		o.sumRelations(s, μ, label)
+	}
+}
+
+// divide sets the marginals of relations to shares of those of arcs. label has the terms of sum.
+func (o *Oracle) divide(s *sentence, arc, label []float32) {
+	if s.relations == 1 {
+		copy(label, arc)
+		return
+	}
+	for i, p := range arc {
+		row := label[i*s.relations : (i+1)*s.relations]
+		if p == 0 {
+			clear(row)
+			continue
 		}
+		vec.Scale(p/o.share[i], row)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Command model is a C library that loads trained models and predicts with them in the caller's process: CGO_ENABLED=1 go build
-// -buildmode=c-shared ./cmd/libdsp/model. It answers the requests of dsp serve, in the same form. It is a library of its own
-// since it is five times as large as that of the oracles, which a process may have to open again after a fork.
+// -buildmode=c-shared ./cmd/libdsp/model. It answers the requests of dsp serve, in the same form, and writes the decoding of chains as an ONNX graph.
+// It is a library of its own since it is five times as large as that of the oracles, which a process may have to open again after a fork.
 package main
 
 /*
@@ -20,6 +20,7 @@ import (
 	"github.com/dsp-go/dsp/cmd/dsp/server"
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
 	"github.com/dsp-go/dsp/models/data/tokens"
+	"github.com/dsp-go/dsp/models/exchange/onnx"
 )
 
 func main() {}
@@ -89,6 +90,20 @@ func dsp_model_ask(model C.int64_t, method, target, kind *C.char, body *C.char, 
 			return err
 		}
 		*status, *answer, *length = C.int32_t(code), (*C.char)(C.CBytes(text)), C.int64_t(len(text))
+		return nil
+	})
+}
+
+// dsp_model_decoder writes the ONNX graph of onnx.Decoder, which the caller gives to dsp_model_free.
+//
+//export dsp_model_decoder
+func dsp_model_decoder(labels, perPosition, marginals C.int32_t, graph **C.char, length *C.int64_t) *C.char {
+	return guarded(func() error {
+		content, err := onnx.Decoder{Labels: int(labels), PerPosition: perPosition != 0, Marginals: marginals != 0}.Encode()
+		if err != nil {
+			return err
+		}
+		*graph, *length = (*C.char)(C.CBytes(content)), C.int64_t(len(content))
 		return nil
 	})
 }

@@ -24,6 +24,7 @@ type shared struct {
 	initializers []*onnxpb.TensorProto
 	constants    map[string]string // names by what they hold
 	used         map[string]int
+	prefix       string // of all names but those of inputs and outputs
 	err          error
 }
 
@@ -45,12 +46,15 @@ func (b *builder) fail(err error) {
 
 // name returns a name like the one wanted that nothing has.
 func (b *builder) name(wanted string) string {
-	n := b.used[wanted]
-	b.used[wanted]++
-	if n == 0 {
-		return wanted
+	wanted = b.prefix + wanted
+	for {
+		n := b.used[wanted]
+		b.used[wanted]++
+		if n == 0 {
+			return wanted
+		}
+		wanted = fmt.Sprintf("%s_%d", wanted, n)
 	}
-	return b.name(fmt.Sprintf("%s_%d", wanted, n))
 }
 
 // reserve keeps names for inputs and outputs.
@@ -198,7 +202,7 @@ func (b *builder) max(x string, axis int, keep bool) string {
 	if keep {
 		kept = 1
 	}
-	return b.add("ReduceMax", []string{x}, integers("axes", axis), integer("keepdims", kept))
+	return b.add("ReduceMax", []string{x, b.ints(axis)}, integer("keepdims", kept))
 }
 
 func (b *builder) gather(x, at string, axis int) string {

@@ -86,11 +86,6 @@ func (c *chain) forward() string {
 	return δ
 }
 
-// firsts returns [1×T]: whether a position is the first one. Loops start there, since runtimes refuse those without a step.
-func (c *chain) firsts() string {
-	return c.once("firsts", func() string { return c.of("Unsqueeze", c.of("Equal", c.positions(), c.int(0)), c.ints(0)) })
-}
-
 // backward reads the best path [B×T] from δ, from the last position back. Behind the end of an example it means nothing.
 func (c *chain) backward(δ string) string {
 	loop := newLoop(c.builder)

@@ -1,5 +1,6 @@
-// Package onnx writes a model as an ONNX graph (Open Neural Network Exchange, opset 17), which runtimes in other languages run. The graph
-// holds the network and, for chains, the decoding: the best labels with their score and, on request, the marginals.
+// Package onnx writes a model as an ONNX graph (Open Neural Network Exchange, opset 18), which runtimes in other languages run. The graph
+// holds the network and, for chains, the decoding: the best labels with their score and, on request, the marginals. Decoder writes the decoding
+// alone, for graphs of other programs.
 //
 // A batch is padded: inputs have a row for each of B examples and T positions, both free, and lengths says how many positions of each
 // example count. Padding changes no output.

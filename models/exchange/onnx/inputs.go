@@ -158,6 +158,11 @@ func (in *inputs) alive() string {
 	})
 }
 
+// firsts returns [1×T]: whether a position is the first one. Loops start there, since runtimes refuse those without a step.
+func (in *inputs) firsts() string {
+	return in.once("firsts", func() string { return in.of("Unsqueeze", in.of("Equal", in.positions(), in.int(0)), in.ints(0)) })
+}
+
 // last returns [B×T]: whether a position is the last one of its example.
 func (in *inputs) last() string {
 	return in.once("last", func() string {

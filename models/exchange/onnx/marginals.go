@@ -58,5 +58,5 @@ func (c *chain) betas(node, edge string) string {
 
 // logSum returns log Σ exp(x) along the last axis.
 func (l *loop) logSum(x string) string {
-	return l.add("ReduceLogSumExp", []string{x}, integers("axes", -1), integer("keepdims", 0))
+	return l.add("ReduceLogSumExp", []string{x, l.ints(-1)}, integer("keepdims", 0))
 }

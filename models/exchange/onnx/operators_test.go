@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -106,14 +107,31 @@ func init() {
 			}
 			return out
 		},
+		"TopK": func(x []tensor, _ attributesOf) tensor { // the places of all entries of rows in their order
+			return x[0].along(-1, func(xs []float64) {
+				at := make([]int, len(xs))
+				for i := range at {
+					at[i] = i
+				}
+				slices.SortStableFunc(at, func(i, j int) int { return cmp.Compare(xs[j], xs[i]) })
+				copy(xs, vector(at).x)
+			})
+		},
+		"CumSum": func(x []tensor, _ attributesOf) tensor {
+			return x[0].along(x[1].ints()[0], func(xs []float64) {
+				for i := 1; i < len(xs); i++ {
+					xs[i] += xs[i-1]
+				}
+			})
+		},
 		"ReduceSum": func(x []tensor, a attributesOf) tensor {
 			return x[0].reduced(x[1].ints()[0], a["keepdims"].GetI() == 1, sum)
 		},
 		"ReduceMax": func(x []tensor, a attributesOf) tensor {
-			return x[0].reduced(numbers(a["axes"])[0], a["keepdims"].GetI() == 1, func(xs []float64) float64 { return slices.Max(xs) })
+			return x[0].reduced(x[1].ints()[0], a["keepdims"].GetI() == 1, func(xs []float64) float64 { return slices.Max(xs) })
 		},
 		"ReduceLogSumExp": func(x []tensor, a attributesOf) tensor {
-			return x[0].reduced(numbers(a["axes"])[0], a["keepdims"].GetI() == 1, logSumExp)
+			return x[0].reduced(x[1].ints()[0], a["keepdims"].GetI() == 1, logSumExp)
 		},
 		"ReduceProd": func(x []tensor, _ attributesOf) tensor { return vector([]int{product(x[0].ints())}) },
 		"ArgMax": func(x []tensor, a attributesOf) tensor {

@@ -45,3 +45,35 @@ func exp(x float32) float32 {
 	p = float32(p*float32(r*r)) + r + 1
 	return math.Float32frombits(math.Float32bits(p) + math.Float32bits(shifted)<<23)
 }
+
+func expDoubles(x []float64) {
+	for i, v := range x {
+		x[i] = expDouble(v)
+	}
+}
+
+// exp(x) = 2^n · exp(r) as above, with the Taylor polynomial of degree 12.
+const (
+	doubleHi      = 0x1.62e42feep-1 // few bits, so that n·doubleHi is exact
+	doubleLo      = 0x1.a39ef35793c76p-33
+	doubleRounder = 3 << 51
+	leastDouble   = -708
+)
+
+var taylor = [...]float64{
+	1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1, 1,
+}
+
+func expDouble(x float64) float64 {
+	if !(x > leastDouble) {
+		return 0
+	}
+	shifted := math.FMA(x, math.Log2E, doubleRounder)
+	n := shifted - doubleRounder
+	r := math.FMA(n, -doubleLo, math.FMA(n, -doubleHi, x))
+	p := taylor[0]
+	for _, c := range taylor[1:] {
+		p = math.FMA(p, r, c)
+	}
+	return math.Float64frombits(math.Float64bits(p) + math.Float64bits(shifted)<<52)
+}

@@ -1,5 +1,7 @@
 package vec
 
+import "math"
+
 var plain = loops{
 	lanes:           1,
 	axpby:           axpby,
@@ -17,6 +19,8 @@ var plain = loops{
 	decay:           decay,
 	descendMean:     descendMean,
 	dot3:            dot3,
+	within:          within,
+	expDoubles:      expDoubles,
 }
 
 // The conversions float32(a·x) stop the compiler from fusing a product with an addition.
@@ -52,6 +56,18 @@ func standardise(mean, scale, x []float32) {
 	for i := range x {
 		x[i] = (x[i] - mean[i]) * scale[i]
 	}
+}
+
+func within(most float32, x []float32) bool {
+	const sign, allowed = 1 << 31, 0xff800000
+	limit, wrong := math.Float32bits(most), 0
+	for _, v := range x {
+		b := math.Float32bits(v)
+		if b&^sign > limit && b != allowed {
+			wrong++
+		}
+	}
+	return wrong == 0
 }
 
 // partials holds 16 partial sums: s_i sums the terms whose index is i modulo 16.

@@ -13,7 +13,7 @@ func choose() *loops {
 	switch {
 	case instructions.AVX512():
 		wide := avx2
-		wide.exp, wide.single = exps16, single16
+		wide.exp, wide.single, wide.expDoubles = exps16, single16, expDoublesBy8
 		return &wide
 	case instructions.AVX2():
 		return &avx2
@@ -40,6 +40,8 @@ var avx2 = loops{
 	decay:           decay8,
 	descendMean:     descendMean8,
 	dot3:            dot3By8,
+	within:          within8,
+	expDoubles:      expDoubles4,
 }
 
 type f32x8 = archsimd.Float32x8
@@ -126,6 +128,46 @@ func exps16(x, to []float32) {
 	}
 	archsimd.ClearAVXUpperBits()
 	exps8(x[n:], to[n:])
+}
+
+// expDoubles4 computes the same steps as expDouble.
+func expDoubles4(x []float64) {
+	by, n := archsimd.BroadcastFloat64x4, len(x)&^3
+	log2e, round, hi, lo, least := by(math.Log2E), by(doubleRounder), by(-doubleHi), by(-doubleLo), by(leastDouble)
+	c0, c1, c2, c3, c4, c5, c6 := by(taylor[0]), by(taylor[1]), by(taylor[2]), by(taylor[3]), by(taylor[4]), by(taylor[5]), by(taylor[6])
+	c7, c8, c9, c10, one := by(taylor[7]), by(taylor[8]), by(taylor[9]), by(taylor[10]), by(1)
+	for i := 0; i < n; i += 4 {
+		v := archsimd.LoadFloat64x4((*[4]float64)(x[i:]))
+		shifted := v.MulAdd(log2e, round)
+		n := shifted.Sub(round)
+		r := n.MulAdd(lo, n.MulAdd(hi, v))
+		p := c0.MulAdd(r, c1).MulAdd(r, c2).MulAdd(r, c3).MulAdd(r, c4).MulAdd(r, c5).MulAdd(r, c6)
+		p = p.MulAdd(r, c7).MulAdd(r, c8).MulAdd(r, c9).MulAdd(r, c10).MulAdd(r, one).MulAdd(r, one)
+		y := p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4()
+		y.Masked(v.Greater(least)).Store((*[4]float64)(x[i:]))
+	}
+	archsimd.ClearAVXUpperBits()
+	expDoubles(x[n:])
+}
+
+// expDoublesBy8 computes the same steps as expDouble.
+func expDoublesBy8(x []float64) {
+	by, n := archsimd.BroadcastFloat64x8, len(x)&^7
+	log2e, round, hi, lo, least := by(math.Log2E), by(doubleRounder), by(-doubleHi), by(-doubleLo), by(leastDouble)
+	c0, c1, c2, c3, c4, c5, c6 := by(taylor[0]), by(taylor[1]), by(taylor[2]), by(taylor[3]), by(taylor[4]), by(taylor[5]), by(taylor[6])
+	c7, c8, c9, c10, one := by(taylor[7]), by(taylor[8]), by(taylor[9]), by(taylor[10]), by(1)
+	for i := 0; i < n; i += 8 {
+		v := archsimd.LoadFloat64x8((*[8]float64)(x[i:]))
+		shifted := v.MulAdd(log2e, round)
+		n := shifted.Sub(round)
+		r := n.MulAdd(lo, n.MulAdd(hi, v))
+		p := c0.MulAdd(r, c1).MulAdd(r, c2).MulAdd(r, c3).MulAdd(r, c4).MulAdd(r, c5).MulAdd(r, c6)
+		p = p.MulAdd(r, c7).MulAdd(r, c8).MulAdd(r, c9).MulAdd(r, c10).MulAdd(r, one).MulAdd(r, one)
+		y := p.AsInt64x8().Add(shifted.AsInt64x8().ShiftAllLeft(52)).AsFloat64x8()
+		y.Masked(v.Greater(least)).Store((*[8]float64)(x[i:]))
+	}
+	archsimd.ClearAVXUpperBits()
+	expDoubles(x[n:])
 }
 
 // exp8 computes the same steps as exp.
@@ -227,6 +269,19 @@ func single16(x, y []float32) float32 {
 
 func load16(x []float32, i int) archsimd.Float32x16 {
 	return archsimd.LoadFloat32x16((*[16]float32)(x[i:]))
+}
+
+func within8(most float32, x []float32) bool {
+	n := len(x) &^ 7
+	hi, lo, least := of(most), of(-most), of(float32(math.Inf(-1)))
+	right := hi.Equal(hi)
+	for i := 0; i < n; i += 8 {
+		v := load(x, i)
+		right = right.And(v.LessEqual(hi)).And(v.GreaterEqual(lo).Or(v.Equal(least)))
+	}
+	all := right.ToBits() == 0xff
+	archsimd.ClearAVXUpperBits()
+	return all && within(most, x[n:])
 }
 
 func dist2By8(x, y []float32) float64 {

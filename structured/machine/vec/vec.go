@@ -26,6 +26,9 @@ func Standardise(mean, scale, x []float32) { fastest.standardise(mean[:len(x)], 
 // Exp sets to_i to exp(x_i), within 2 units in the last place. Below −87.3, where the result is subnormal, it gives 0.
 func Exp(x, to []float32) { fastest.exp(x[:len(to)], to) }
 
+// ExpDoubles replaces each x by exp(x), for x up to 700. Below −708 it is 0.
+func ExpDoubles(x []float64) { fastest.expDoubles(x) }
+
 // Dot64 returns Σ x_i y_i in float64.
 func Dot64(x, y []float32) float64 { return fastest.dot(x, y[:len(x)]) }
 
@@ -40,6 +43,9 @@ func Dist2(x, y []float32) float64 { return fastest.dist2(x, y[:len(x)]) }
 
 // Sum returns Σ x_i in float64.
 func Sum(x []float32) float64 { return fastest.sum(x) }
+
+// Within reports whether all numbers are within ±most, or −∞.
+func Within(most float32, x []float32) bool { return fastest.within(most, x) }
 
 // loops is one implementation of the loops of this package: plain or SIMD.
 type loops struct {
@@ -59,6 +65,8 @@ type loops struct {
 	decay           func(x float32, v, w []float32)
 	descendMean     func(β, ρ, a float32, g, q, m, w []float32)
 	dot3            func(x, y, z []float32) float64
+	within          func(most float32, x []float32) bool
+	expDoubles      func(x []float64)
 }
 
 var fastest = choose()

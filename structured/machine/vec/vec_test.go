@@ -52,6 +52,26 @@ func TestElementWise(t *testing.T) {
 	})
 }
 
+func TestWithin(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	every(t, func(t *testing.T) {
+		for n := range 40 {
+			x := random(rand.New(rand.NewPCG(1, 2)), n)
+			if !Within(5, x) {
+				t.Fatalf("%v is not within 5", x)
+			}
+			for i := range x {
+				for v, want := range map[float32]bool{5: true, -5: true, -inf: true, inf: false, nan: false, 5.000001: false, -5.000001: false, 0: true} {
+					y := slices.Clone(x)
+					if y[i] = v; Within(5, y) != want {
+						t.Fatalf("with %v at %d of %d: %t", v, i, n, !want)
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestSums(t *testing.T) {
 	every(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
@@ -80,6 +100,28 @@ func TestSums(t *testing.T) {
 			same("Norm2", Norm2(x), dot(x, x), wantNorm)
 			same("Dist2", Dist2(x, y), dist2(x, y), wantDist)
 			same("Sum", Sum(x), sum(x), wantSum)
+		}
+	})
+}
+
+func TestExpDoubles(t *testing.T) {
+	every(t, func(t *testing.T) {
+		x := []float64{math.Inf(-1), 0, leastDouble, -708.5, -1e30, -1e-300, math.Copysign(0, -1)}
+		for v := -720.0; v < 700; v += 0.1357 {
+			x = append(x, v)
+		}
+		for n := range 20 {
+			got := slices.Clone(x[:len(x)-n])
+			ExpDoubles(got)
+			for i, g := range got {
+				want := math.Exp(x[i])
+				if x[i] <= leastDouble {
+					want = 0
+				}
+				if !(math.Abs(g-want) <= 5e-16*want) || g != expDouble(x[i]) {
+					t.Fatalf("exp(%g) is %g, on one lane %g, want %g", x[i], g, expDouble(x[i]), want)
+				}
+			}
 		}
 	})
 }

@@ -243,8 +243,7 @@ class CTC(Distribution):
 
     def read_nll(self, targets, target_lengths=None):
         """−log of the probability that frames read as targets, float64 [B]: symbols [B, S], or all in a row, with target_lengths [B]."""
-        read = self._reading(targets, target_lengths).batch.exp(self._values, marginals=False)[0]
-        return np.maximum(0, self.log_partition - read)
+        return self._reading(targets, target_lengths).batch.exp(self._values, marginals=False)[0]
 
     def read(self, labels):
         """What labels [B, T] read as: a list of lists of symbols."""

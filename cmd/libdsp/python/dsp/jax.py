@@ -189,5 +189,4 @@ class CTC(_Arrays, distributions.CTC):
 
     def read_nll(self, targets, target_lengths=None):
         """−log of the probability that frames read as targets [B], which must be known when the function is traced."""
-        read = _log_partition(self._reading(targets, target_lengths), None, *self._arrays)
-        return jnp.maximum(0, self.log_partition - read)
+        return _log_partition(self._reading(targets, target_lengths), None, *self._arrays)

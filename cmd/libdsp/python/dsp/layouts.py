@@ -57,7 +57,7 @@ class Layout:
                 x = x.astype(np.float32)
             x = x.reshape(-1, part.width)
             if part.index is not None:
-                x = x[part.index]
+                x = x.take(part.index, 0)
             if part.columns is not None:
                 x = x[:, part.columns]
             values.append(np.ascontiguousarray(x))
@@ -107,7 +107,10 @@ class Layout:
                 x = x[:, np.argsort(part.columns)]
             if part.index is not None:
                 all_rows = np.zeros((int(np.prod(shape)) // part.width, part.width), np.float32)
-                all_rows[part.index] = x
+                if part.width == 1:  # numbers are quicker than rows of one
+                    all_rows[:, 0][part.index] = x[:, 0]
+                else:
+                    all_rows[part.index] = x
                 x = all_rows
             out[part.source] = x.reshape(shape)
         return out
@@ -495,9 +498,24 @@ def graph(node, edge, ends, inference="exact"):
     return _kept(("graph", B, V, Y, inference, shared, ends.tobytes()), make)
 
 
+class Unread:
+    """Of the labelings of lines, and those of them that read something: −log of their share of the sum, and its gradient, as exp of a batch."""
+
+    def __init__(self, every, read):
+        self._every, self._read = every, read
+        self.form, self.rows, self.examples = every.form, every.rows, every.examples
+
+    def exp(self, values, marginals=True):
+        value, u = self._every.exp(values, marginals=marginals)
+        read, v = self._read.exp(values, marginals=marginals)
+        if marginals:
+            np.subtract(u[0], v[0], out=u[0])
+        return np.maximum(0, value - read), u
+
+
 def frames(frame, lengths=None, blank=0, targets=None, target_lengths=None):
-    """frame [B, T, C], of which number blank is the blank. targets [B, S] of other numbers, or all in a row, with target_lengths [B]: the labelings
-    that read so."""
+    """frame [B, T, C], of which number blank is the blank. targets [B, S] of other numbers, or all in a row, with target_lengths [B]: of Unread
+    labelings that read so."""
     _shape(frame, "frame", None, None, None)
     B, T, C = frame.shape
     if not 0 <= blank < C:
@@ -527,6 +545,8 @@ def frames(frame, lengths=None, blank=0, targets=None, target_lengths=None):
             if not len(gold):
                 gold = np.zeros(1, np.int32)
         batch = Batch(Form("transcript", labels=C), o, [o], gold, gold_offsets)
+        if gold is not None:
+            batch = Unread(frames(frame, lengths, blank).batch, batch)
 
         def encode(y):
             y = at.take(y)

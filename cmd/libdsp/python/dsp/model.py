@@ -14,7 +14,7 @@ from .batch import Error
 
 __all__ = ["load", "Model"]
 
-_ABI = 1
+_ABI = 2
 _P, _I32, _I64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
 
 
@@ -27,13 +27,24 @@ def _declare(lib):
         raise ImportError(f"{_path()} has ABI {lib.dsp_model_abi()}, expected {_ABI}: the package and its library are of different versions")
     lib.dsp_model_free.argtypes, lib.dsp_model_free.restype = [_P], None
     for name, arguments in {"open": [ctypes.c_char_p, _I32, _P], "close": [_I64],
-                            "ask": [_I64, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, _I64, _P, _P, _P]}.items():
+                            "ask": [_I64, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, _I64, _P, _P, _P],
+                            "decoder": [_I32, _I32, _I32, _P, _P]}.items():
         f = getattr(lib, "dsp_model_" + name)
         f.argtypes, f.restype = arguments, _P
     return lib
 
 
 _own = _library.Library(_path, _declare, "dsp_model_free")
+
+
+def decoder(labels, per_position, marginals):
+    """The bytes of the ONNX graph that decodes chains: onnx.Decoder of dsp's Go packages."""
+    graph, size = _P(), _I64()
+    lib = _own.get()
+    _own.check(lib.dsp_model_decoder(labels, per_position, marginals, ctypes.addressof(graph), ctypes.addressof(size)))
+    content = ctypes.string_at(graph.value, size.value)
+    lib.dsp_model_free(graph)
+    return content
 
 
 def load(run, threads=0):

@@ -5,19 +5,22 @@ else in float32. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since p
 in one call. Differentiating twice is exact where a structure answers hessian_product, and an error elsewhere. It takes longer: products with the
 Hessian are computed in float64. entropy and kl have a gradient there, too. There are no further derivatives.
 
-CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`.
+CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`. to_onnx exports a network with its decoding.
 """
 
+import contextlib
 import functools
+import inspect
+import io
 
 import numpy as np
 import torch
 
-from . import distributions
+from . import distributions, model
 from .batch import Error, get_threads, set_threads
 
 __all__ = ["CRF", "CTC", "Constituents", "DependencyTree", "Error", "Graph", "LinearChain", "Matching", "Monotone", "PCFG", "SecondOrderChain", "SemiMarkov",
-           "ctc_loss", "get_threads", "segments", "set_threads", "tags"]
+           "ctc_loss", "get_threads", "segments", "set_threads", "tags", "to_onnx"]
 
 segments, tags = distributions.segments, distributions.tags
 
@@ -266,8 +269,7 @@ class CTC(_Tensors, distributions.CTC):
     def read_nll(self, targets, target_lengths=None):
         """−log of the probability that frames read as targets [B]: symbols [B, S], or all in a row, with target_lengths [B]. It is +∞ where frames
         are too few, and its gradient there is that of log_partition."""
-        read = _log_partition(self._reading(targets, target_lengths), None, self._arrays)
-        return (self.log_partition - read).clamp(min=0)
+        return _log_partition(self._reading(targets, target_lengths), None, self._arrays)
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
@@ -370,3 +372,123 @@ class CRF(torch.nn.Module):
             first = mask[:, 0] if self.batch_first else mask[0]
             if not first.bool().all():
                 raise ValueError("mask of the first timestep must all be on")
+
+
+class _Batched(torch.nn.Module):
+    """A network whose potentials have batches first."""
+
+    def __init__(self, network, batch_first):
+        super().__init__()
+        self.network, self.batch_first = network, batch_first
+
+    def forward(self, *inputs):
+        x = self.network(*inputs)
+        return x if self.batch_first else x.transpose(0, 1)
+
+
+def to_onnx(network, structure, args, path=None, *, mask="mask", marginals=False, **options):
+    """Exports a network and the decoding of its chains as one ONNX graph (opset 18), and returns it; path: a file to write it to, too.
+
+    structure: a CRF, of whose emissions network(*args) gives [B, T, Y] ([T, B, Y] without batch_first); or the class LinearChain, whose node [B, T, Y]
+    and edge, [Y, Y] or [B, T, Y, Y], it gives. Other structures have no graph, which is an error. args: a tuple of example tensors.
+
+    The graph reads the inputs of the network and a mask, bool, [B, T] or [T, B] as the emissions, which may have holes; if an input of the network has the
+    name given by mask, it is that one. The outputs are labels [B, T], int64, −1 where the mask is false; score [B]; and, on request, marginals [B, T, Y]:
+    batches come first. Ties go as in decode.
+
+    In inputs that begin with the sizes of the example's batch, [B, T, …] or [T, B, …], both are free, named batch and time; in others that begin with B,
+    such as lengths, B is; all other sizes stay those of the example. B and T of the example are at least 2, and differ. options are those of
+    torch.onnx.export: input_names in place of those of network.forward, dynamic_shapes in place of these rules, or dynamo=False for the older
+    exporter with its dynamic_axes.
+
+    The network is exported as in eval mode. It needs torch 2.5 or later, and the packages onnx and onnxscript.
+    """
+    crf = structure if isinstance(structure, CRF) else None
+    if crf is None and structure is not LinearChain:
+        name = structure.__name__ if isinstance(structure, type) else type(structure).__name__
+        raise Error(f"{name} has no decoding graph in ONNX, only CRF and LinearChain have: export the network alone, and decode its potentials with dsp")
+    try:
+        import onnx
+        import onnxscript  # noqa: F401, what torch.onnx.export needs
+    except ImportError as e:
+        raise ImportError(f"dsp.torch.to_onnx needs {e.name}: pip install onnx onnxscript") from None
+    args = args if isinstance(args, tuple) else (args,)
+    batched = _Batched(network, crf is None or crf.batch_first)
+    with _evaluating(batched), torch.no_grad():
+        potentials = batched(*args)
+    potentials = (potentials,) if crf else potentials
+    if len(potentials) != (1 if crf else 2):
+        raise Error(f"the network gives {len(potentials)} tensors, expected node and edge")
+    B, T, Y = potentials[0].shape
+    if crf and Y != crf.num_tags:
+        raise Error(f"the network gives emissions of {Y} tags, and the CRF has {crf.num_tags}")
+    per_position = crf is None and potentials[1].dim() == 4
+    names = ["dsp/node", "dsp/edge"][:len(potentials)]
+    options = {"opset_version": 18, "dynamo": True, "verbose": False, "input_names": _parameters(network, len(args)), **options, "output_names": names}
+    if options["dynamo"] and "dynamic_shapes" not in options:
+        options["dynamic_shapes"] = (_free_sizes(args, B, T, batched.batch_first),)
+    with _evaluating(batched):
+        network = _exported(batched, args, options)
+    version = max(x.version for x in network.opset_import if not x.domain)
+    if version < 18:
+        raise Error(f"opset {version}, expected 18 or later")
+
+    # The decoder's inputs have the names of what the network puts out, so the joined graph is the nodes of both.
+    graph, decoder = network.graph, onnx.load_from_string(model.decoder(Y, per_position, marginals)).graph
+    constants = {"start": torch.zeros(Y), "end": torch.zeros(Y)}
+    if crf:
+        constants = {"start": crf.start_transitions, "end": crf.end_transitions, "edge": crf.transitions}
+    graph.initializer.extend(onnx.numpy_helper.from_array(_numbers(x), "dsp/" + name) for name, x in constants.items())
+    if mask not in [x.name for x in graph.input]:
+        sizes = ["batch", "time"] if batched.batch_first else ["time", "batch"]
+        graph.input.append(onnx.helper.make_tensor_value_info(mask, onnx.TensorProto.BOOL, sizes))
+    kept = "dsp/mask" if batched.batch_first else "dsp/mask_of_times"
+    graph.node.append(onnx.helper.make_node("Cast", [mask], [kept], to=onnx.TensorProto.BOOL))
+    if not batched.batch_first:
+        graph.node.append(onnx.helper.make_node("Transpose", [kept], ["dsp/mask"], perm=[1, 0]))
+    graph.node.extend(decoder.node)
+    graph.initializer.extend(decoder.initializer)
+    del graph.output[:]
+    graph.output.extend(decoder.output)
+    onnx.checker.check_model(network)
+    if path is not None:
+        onnx.save(network, path)
+    return network
+
+
+def _parameters(network, n):
+    """The names of the network's first n parameters; none if they have no names of their own."""
+    parameters = list(inspect.signature(network.forward).parameters.values())[:n]
+    named = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    return named if len(named) == n else None
+
+
+@contextlib.contextmanager
+def _evaluating(network):
+    """A network in eval mode, and afterwards in the mode that each of its modules had."""
+    modes = [(m, m.training) for m in network.modules()]
+    network.eval()
+    try:
+        yield
+    finally:
+        for m, mode in modes:
+            m.training = mode
+
+
+def _free_sizes(args, B, T, batch_first):
+    """The free sizes of each input for torch.export: see to_onnx."""
+    if min(B, T) < 2 or B == T:
+        raise Error(f"an example of {B} sequences of {T} positions, expected two numbers that differ, and at least 2")
+    batch, time = torch.export.Dim("batch"), torch.export.Dim("time")
+    first, free = ((B, T), (batch, time)) if batch_first else ((T, B), (time, batch))
+    return tuple(dict(enumerate(free)) if tuple(x.shape[:2]) == first else {0: batch} if x.dim() and x.shape[0] == B else {} for x in args)
+
+
+def _exported(network, args, options):
+    """The ONNX model of torch.onnx.export."""
+    import onnx
+    if options["dynamo"]:
+        return torch.onnx.export(network, args, **options).model_proto
+    file = io.BytesIO()
+    torch.onnx.export(network, args, file, **options)
+    return onnx.load_from_string(file.getvalue())
