@@ -15,7 +15,10 @@ func TestHingeOfKernelsIsNotNegative(t *testing.T) {
 	d := cudatest.Device(t)
 	const length, large = 400, 1 << 20
 	c := &lossCase{}
-	c.Data = &structured.Dataset{Name: "large", Offsets: []int{0, length}, Alphabet: structured.NewAlphabet("other", "gold"), Attributes: &structured.Sparse{Offsets: []int{0}}}
+	c.Data = &structured.Dataset{
+		Name: "large", Offsets: []int{0, length}, Alphabet: structured.NewAlphabet("other", "gold"),
+		Attributes: &structured.Sparse{Offsets: []int{0}},
+	}
 	for p := range length {
 		c.Data.Labels = append(c.Data.Labels, 1)
 		c.Data.Attributes.Index = append(c.Data.Attributes.Index, 0)
