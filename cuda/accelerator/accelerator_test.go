@@ -161,7 +161,18 @@ func TestAcceleratorRefuses(t *testing.T) {
 	data.Labels[0] = -1
 	data.LabelSets = [][]int32{{0, 1}}
 	partial.Data = &data
-	if _, err := accelerator.NewAccelerator(d, &partial, oracles.Smoothing{}, false); !structured.IsBadInput(err) {
-		t.Errorf("labels known in part: %v", err)
+	quadratic, soft := *p.Objective, *p.Objective
+	quadratic.Loss = engine.Quadratic
+	soft.Loss, soft.Soft = engine.CRF, true
+	served, err := accelerator.NewAccelerator(d, p.Objective, oracles.Smoothing{}, false)
+	cudatest.Must(t, err)
+	defer served.Close()
+	for name, o := range map[string]*engine.Objective{"labels known in part": &partial, "the quadratic loss": &quadratic, "marginals in place of gold outputs": &soft} {
+		if _, err := accelerator.NewAccelerator(d, o, oracles.Smoothing{}, false); !structured.IsBadInput(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := served.Sibling(o); !structured.IsBadInput(err) {
+			t.Errorf("%s, of a sibling: %v", name, err)
+		}
 	}
 }

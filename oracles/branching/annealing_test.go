@@ -41,12 +41,25 @@ func TestAnnealingKeepsSums(t *testing.T) {
 			if got := n.value(a.best); (got == forbidden) != (a.bestBroken > 0) || got != forbidden && got != a.bestValue {
 				t.Fatalf("the best states %v have value %d, told as %d with %d forbidden entries", a.best, got, a.bestValue, a.bestBroken)
 			}
+			if got := counted(a, a.best); got != a.bestValue {
+				t.Fatalf("the best states %v have value %d with forbidden entries at their price, told as %d", a.best, got, a.bestValue)
+			}
 			if broken == 0 && a.bestValue < most {
 				t.Fatalf("the best value falls from %d to %d", most, a.bestValue)
 			}
 			if most = a.bestValue; n.value(a.states) != forbidden && n.value(a.states) > a.bestValue {
 				t.Fatalf("%v is better than the best states", a.states)
 			}
+		}
+		if len(a.free) == 0 {
+			return
+		}
+		for range 256 { // the best states are kept before a change for the worse
+			a.propose()
+			most = max(most, n.value(a.states))
+		}
+		if a.leave(); a.bestBroken == 0 && a.bestValue < most {
+			t.Fatalf("the walk met value %d, the best states have %d", most, a.bestValue)
 		}
 	})
 	if worse == 0 {
@@ -170,7 +183,9 @@ func TestBeside(t *testing.T) {
 	v.stop, v.report = never, func(*Answer) {}
 	v.local = newLocal(v, s, make([]int, len(v.whole.states)))
 	l := v.local
-	l.improve(1 << 16)
+	if l.improve(1 << 16); l.fruitful == 0 || l.fruitful > l.all() {
+		t.Errorf("the last improvement was at %d of %d entries", l.fruitful, l.all())
+	}
 	spent := func(work int) int {
 		before := l.blocks + l.annealed
 		for range 64 {
@@ -183,8 +198,10 @@ func TestBeside(t *testing.T) {
 	if got := spent(proof); got < proof/unlucky/2 || got > proof/unlucky*2 {
 		t.Errorf("%d entries of local search beside %d of a proof", got, proof)
 	}
-	l.fruitful = l.all()
-	if got := spent(l.all() / 4); got < l.proving/16 {
-		t.Errorf("%d entries of local search after an improvement, %d of a proof in all", got, l.proving)
+	whole := l.all()
+	l.fruitful = whole
+	equal := whole / 2 // of each, until all work has doubled
+	if got, want := spent(2*whole), equal+(2*whole-equal)/unlucky; got < want*3/4 || got > want*5/4 {
+		t.Errorf("%d entries of local search beside %d of a proof, after an improvement at %d; expected about %d", got, 2*whole, whole, want)
 	}
 }

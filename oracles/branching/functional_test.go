@@ -3,6 +3,7 @@ package branching
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -42,6 +43,22 @@ func TestJoin(t *testing.T) {
 		settled += len(j.steps)
 		if len(j.steps) > 1 {
 			loops++
+		}
+		for _, left := range j.of.tables {
+			if len(left.scope) != 2 {
+				continue
+			}
+			m, n := j.of.states[left.scope[0]], j.of.states[left.scope[1]]
+			rows, columns := make([]int, m), make([]int, n) // allowed entries
+			for k, x := range left.value {
+				if x != forbidden {
+					rows[k/n]++
+					columns[k%n]++
+				}
+			}
+			if m <= n && n > 1 && slices.Max(rows) <= 1 || n <= m && m > 1 && slices.Max(columns) <= 1 {
+				t.Fatalf("the table of %v is left, whose variables settle each other", left.scope)
+			}
 		}
 		values := map[int64]int{}
 		assignments(n.states, func(at []int) { values[n.value(at)]++ })

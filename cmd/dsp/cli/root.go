@@ -76,7 +76,7 @@ dsp train with no arguments trains a small convolutional network to read words o
 				level = slog.LevelWarn
 			}
 			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
-			if cmd.Name() != "serve" { // which waits for requests
+			if cmd.Name() != "serve" { // which waits for requests, once its models are loaded
 				breakSilence(cmd.Context())
 			}
 			warnRepeated(cmd, os.Args[1:])

@@ -67,8 +67,10 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 			if cmd.Flags().Changed("max-length") && cmd.Flags().Changed("max-positions") {
 				return structured.BadInput("--max-length is another name of --max-positions: give one of them")
 			}
+			loading, loaded := context.WithCancel(cmd.Context())
+			breakSilence(loading)
 			s, err := server.New(o)
-			if err != nil {
+			if loaded(); err != nil {
 				return err
 			}
 			l, err := net.Listen("tcp", listen)

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -52,4 +55,29 @@ func TestStillAtWork(t *testing.T) {
 	if strings.Count(out.String(), "\n") != 2 {
 		t.Errorf("a word after eight seconds: %q", out.String())
 	}
+}
+
+// A verb says that it is at work every ten seconds, until what it waits for, such as a server's models, is there.
+func TestBreakSilence(t *testing.T) {
+	nowhere, err := os.Open(os.DevNull) // no terminal
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nowhere.Close()
+	log, console := slog.Default(), os.Stderr
+	defer func() { slog.SetDefault(log); os.Stderr = console }()
+	os.Stderr = nowhere
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		slog.SetDefault(slog.New(newLog(&out, slog.LevelInfo)))
+		ctx, ready := context.WithCancel(t.Context())
+		breakSilence(ctx)
+		time.Sleep(35 * time.Second)
+		ready()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := strings.Count(out.String(), "still at work seconds="); n != 3 || strings.Count(out.String(), "\n") != n {
+			t.Errorf("%d times in 35 seconds, expected 3: %q", n, out.String())
+		}
+	})
 }

@@ -18,6 +18,9 @@ DEVICE double part(const double* x, int n) {
 	return s;
 }
 
+// loss_at returns f_i, as engine.LossAt does: an oracle picks paths in float32 and can lose the gold one, and f_i is never negative. NaN remains.
+DEVICE double loss_at(double h, double gold) { return (h < gold ? gold : h) - gold; }
+
 KERNEL(tally)(const double* RESTRICT value, const double* RESTRICT most, const double* RESTRICT gold, const int* RESTRICT exact,
 	const int* RESTRICT examples, const float* RESTRICT weight, const double* RESTRICT nodes, const double* RESTRICT edges, int* RESTRICT moved,
 	double* RESTRICT sums, int B, int n, int m, int flags) {
@@ -33,9 +36,8 @@ KERNEL(tally)(const double* RESTRICT value, const double* RESTRICT most, const d
 			if (moved) moved[b] = 0;
 		}
 		if (!value) continue;
-		// The max's path is picked in float32 and can lose the gold one: the hinge is never negative (engine.Objective).
-		if (q == 0 && (smooth || most)) s += c * ((smooth ? value[b] : max(most[b], gold[b])) - gold[b]);
-		if (q == 1) s += c * (value[b] - gold[b]);
+		if (q == 0 && (smooth || most)) s += c * loss_at(smooth ? value[b] : most[b], gold[b]);
+		if (q == 1) s += c * loss_at(value[b], gold[b]);
 		if (q == 4 && smooth && differs) s += c * value[b];
 		if (q == 5) s += exact && exact[b] ? 1 : 0;
 	}

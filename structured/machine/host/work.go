@@ -10,6 +10,7 @@ type Work struct {
 	total int          // steps; 0: unknown
 	taken atomic.Int64 // steps of an unknown number that have begun
 	done  atomic.Int64
+	asked atomic.Int64 // taken, when Idle was asked last
 	begun time.Time
 }
 
@@ -42,8 +43,12 @@ func (w *Work) take() {
 	}
 }
 
-// Idle reports whether the loop waits for something to do.
-func (w *Work) Idle() bool { return w.total == 0 && w.taken.Load() <= w.done.Load() }
+// Idle reports whether the loop waits for something to do, and has not begun anything since it was last asked: a loop that is faster than what it reads waits
+// all the time, and is at work.
+func (w *Work) Idle() bool {
+	taken := w.taken.Load()
+	return w.asked.Swap(taken) == taken && w.total == 0 && taken <= w.done.Load()
+}
 
 func (w *Work) end() {
 	if w != nil {

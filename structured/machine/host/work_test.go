@@ -35,3 +35,21 @@ func TestWorkUnderway(t *testing.T) {
 		t.Errorf("%v, %v is under way", err, Underway())
 	}
 }
+
+// A loop that waits for input is idle where nothing has come since the last look, and not while items come, however fast it is done with them.
+func TestIdle(t *testing.T) {
+	w := &Work{}
+	for _, c := range []struct {
+		taken, done int
+		idle        bool
+	}{{0, 0, true}, {1, 0, false}, {0, 0, false}, {0, 1, true}, {1, 1, false}, {0, 0, true}, {5, 5, false}, {0, 0, true}} {
+		w.taken.Add(int64(c.taken))
+		w.done.Add(int64(c.done))
+		if got := w.Idle(); got != c.idle {
+			t.Errorf("%d taken and %d done: idle is %v", w.taken.Load(), w.done.Load(), got)
+		}
+	}
+	if (&Work{total: 3}).Idle() {
+		t.Error("a loop over what is there is idle")
+	}
+}

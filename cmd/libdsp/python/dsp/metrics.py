@@ -30,7 +30,7 @@ def labels(gold, predicted, names=None, lengths=None, scheme=None, strict=False)
     show it: of a few tags in strict mode.
     """
     gold, predicted = _sequences(gold, predicted, names, lengths, "labels")
-    settings = ["--task", "tag", "--format", "conll", "--columns", "word=0,label=1", "--comments", "none"]
+    settings = ["--task", "tag", "--format", "conll", "--columns", "word=0,label=1"]
     if scheme is not None:
         settings += ["--scheme", scheme]
     if strict:
@@ -67,7 +67,7 @@ def brackets(gold, predicted):
 
     gold, predicted: trees as strings, "(S (NP (N she)) (VP (V sleeps)))", or whatever prints as such, as NLTK's trees do.
     """
-    sides = [[" ".join(str(t).split()) for t in side] for side in (gold, predicted)]
+    sides = [[str(t) for t in side] for side in (gold, predicted)]
     _same(*map(len, sides), "trees")
     return _compare(*("".join(t + "\n" for t in side) for side in sides), ".mrg", ["--task", "constituency", "--format", "brackets"])
 
@@ -79,13 +79,7 @@ def treebanks(gold, predicted):
 
 def files(gold, predicted, **settings):
     """Two files, or folders of masks, in any format that `dsp eval --gold --predicted` reads. settings are its flags: task="segment", void=255, …"""
-    given = []
-    for name, value in settings.items():
-        flag = "--" + name.replace("_", "-")
-        if value is True:
-            given.append(flag)
-        elif value is not None and value is not False:
-            given.append(f"{flag}={value}")
+    given = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items() if value is not None]
     return json.loads(program.run("eval", "--gold", os.fspath(gold), "--predicted", os.fspath(predicted), "--json", "--quiet", *given))
 
 
@@ -130,7 +124,7 @@ def _cut(values, names, sizes, what):
 
 
 def _number(x):
-    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+    return isinstance(x, (int, np.integer))
 
 
 def _name(x, names, what, b):

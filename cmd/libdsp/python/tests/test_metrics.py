@@ -84,7 +84,10 @@ def test_numbers_and_padding():
     assert plain["token_accuracy"] == 0.75 and "f1" not in plain
     spaces = metrics.labels([[3, 0]], [[3, 3]], names)
     assert spaces["token_accuracy"] == 0.5 and {"NP phrase", "O"} == {x["label"] for x in spaces["labels"]}
+    flags = metrics.labels(np.array([[True, False]]), np.array([[True, True]]))
+    assert flags["token_accuracy"] == 0.5 and {"True", "False"} == {x["label"] for x in flags["labels"]}
     for wrong, says in [
+        (([["a"]], [["a"]], None, [1, 1]), "2 and 1 lengths and sequences"), (([["a\nb"]], [["a"]]), "ends of lines"), (([["a"]], [[" "]]), "expected a name"),
         (([["a"]], [["a", "b"]]), "1 and 2 labels in sequence 0"), (([["a"]], []), "1 and 0 sequences"), (([["a\tb"]], [["a"]]), "without tabs"),
         (([[0]], [[-1]]), "labels -1 in sequence 0"), (([[0]], [[4]], names), "labels 4 in sequence 0, expected 0 to 3"),
     ]:
@@ -106,8 +109,16 @@ def test_trees():
     assert metrics.trees(heads, other)["uas"] == pytest.approx(same / 9)
     numbers = metrics.trees((heads, np.zeros_like(heads)), (heads, np.ones_like(heads)), names=["a", "b"])
     assert (numbers["uas"], numbers["las"]) == (1, 0)
-    with pytest.raises(dsp.Error, match=r"predicted\.conllu:\d"):
+    assert metrics.trees([[0, 1, 2], [0, 1, 2]], [[0, 1, 1], [0, 1, 1]], lengths=[2, 3])["uas"] == pytest.approx(4 / 5)
+    padded = ([[0, 1, -1]], [[0, 1, -1]]), ([[0, 1, -1]], [[0, 2, -1]])
+    assert metrics.trees(*padded, names=["root", "obj", "nsubj"])["las"] == 0.5
+    with pytest.raises(dsp.Error, match=r"predicted\.conllu:\d") as broken:
         metrics.trees([[0, 1]], [[2, 1]])
+    assert "/" not in str(broken.value)  # of the file's folder, which is gone
+    with pytest.raises(dsp.Error, match="1 and 2 sequences of relations"):
+        metrics.trees(([[0], [0]], [["root"]]), ([[0], [0]], [["root"]]))
+    with pytest.raises(dsp.Error, match="1 relations in sequence 0, expected 2"):
+        metrics.trees(([[0, 1]], [["root"]]), ([[0, 1]], [["root"]]))
     with pytest.raises(dsp.Error, match="relations of one side"):
         metrics.trees(gold, predicted[0])
 
@@ -118,6 +129,8 @@ def test_brackets():
     got = metrics.brackets(gold, predicted)
     assert (got["precision"], got["recall"], got["f1"], got["complete"]) == (0.75, 0.75, 0.75, 0)
     assert metrics.brackets(gold, ["(S\n  (NP (N she))\n  (VP (V saw) (NP (N stars))))"])["complete"] == 1
+    with pytest.raises(dsp.Error, match="1 and 2 trees"):
+        metrics.brackets(gold, gold * 2)
 
 
 def test_treebanks_and_files(tmp_path):
@@ -129,6 +142,13 @@ def test_treebanks_and_files(tmp_path):
     for name, text in ("gold.conllu", gold), ("predicted.conllu", predicted):
         (tmp_path / name).write_text(text)
     assert metrics.files(tmp_path / "gold.conllu", tmp_path / "predicted.conllu", task="pipeline") == got
+    tags = [["B-X", "I-X", "O"], ["B-X", "O", "I-X"]]  # the last is no entity in strict mode
+    (tmp_path / "gold").write_text("\n\n".join("\n".join(f"w {x}" for x in s) for s in tags) + "\n")
+    (tmp_path / "predicted").write_text("\n\n".join("\n".join(f"w - {x}" for x in s) for s in tags) + "\n")
+    settings = {"columns": "word=0,label=1", "predicted_columns": "word=0,label=2", "scheme": None, "confusion": False}
+    for strict in (True, False):
+        got = metrics.files(tmp_path / "gold", tmp_path / "predicted", strict=strict, **settings)
+        assert got == metrics.labels(tags, tags, strict=strict) and got["gold"] == (2 if strict else 3)
     with pytest.raises(dsp.Error, match="--nothing"):
         metrics.files(tmp_path / "gold.conllu", tmp_path / "predicted.conllu", nothing=1)
 
