@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Rounder is an oracle that bounds its own rounding errors. The bounds are theorems about its arithmetic, not measurements: they hold for
@@ -79,17 +80,4 @@ func rowsOf(θ *structured.Potentials, p *structured.Part, b int) int {
 }
 
 // Largest returns the largest |x| that is not infinite, NaN if some x is NaN, and +∞ if some x is +∞.
-func Largest(xs []float32) float64 {
-	most := float32(0)
-	for _, x := range xs {
-		if x < 0 {
-			if x = -x; x > math.MaxFloat32 {
-				continue
-			}
-		}
-		if x > most || x != x {
-			most = x
-		}
-	}
-	return float64(most)
-}
+func Largest(xs []float32) float64 { return float64(vec.Largest(xs)) }

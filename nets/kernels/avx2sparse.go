@@ -15,6 +15,7 @@ var avx2Sparse = SparseLoops{
 	Scatter:    scatter8,
 	ScatterTwo: scatterTwo8,
 	Measure:    measure8,
+	MeasureAll: measureAll8,
 	MeasureRun: measureRun8,
 	Take:       take8,
 	IsZero:     isZero8,
@@ -253,6 +254,76 @@ func scatterTwo8(w, u, v []float32, c, d float32, index []int32, value []float32
 		storeHalf8(s, 0, b0)
 		storeHalf8(s, end, b1)
 	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// measureAll8 is scatter8 on up to two vectors of each row at a time. The last vector of a row is masked where changes are summed.
+func measureAll8(w, v []float32, c float32, index []int32, value []float32, change *Change) {
+	y := len(v)
+	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
+	one, lanes := archsimd.BroadcastFloat32x8(c), unsafe.Pointer(change)
+	x, s0 := one, load8(lanes, 0)
+	var s1 archsimd.Float32x8
+	for j := 0; j < y; j += 2 * lanes8 {
+		n := min(y-j, 2*lanes8)
+		from, tail := unsafe.Pointer(&v[j]), first8((n-1)&(lanes8-1)+1)
+		switch {
+		case n > lanes8:
+			end := n - lanes8
+			v0, v1, v2 := load8(from, 0), loadFirst8(from, lanes8, tail), load8(from, end)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				b0, b1 := load8(r, 0), loadFirst8(r, lanes8, tail)
+				a0, a1, a2 := x.MulAdd(v0, b0), x.MulAdd(v1, b1), x.MulAdd(v2, load8(r, end))
+				store8(r, 0, a0)
+				store8(r, end, a2)
+				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
+				s1 = a1.Sub(b1).MulAdd(a1.Add(b1), s1)
+			}
+		case n >= halfLanes8:
+			end := n - halfLanes8
+			v0, v1 := loadFirst8(from, 0, tail), loadHalf8(from, end)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				b0 := loadFirst8(r, 0, tail)
+				a0, a1 := x.MulAdd(v0, b0), x.GetLo().MulAdd(v1, loadHalf8(r, end))
+				storeHalf8(r, 0, a0.GetLo())
+				storeHalf8(r, end, a1)
+				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
+			}
+		default:
+			v0 := loadFirst8(from, 0, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				b0 := loadFirst8(r, 0, tail)
+				a0 := x.MulAdd(v0, b0)
+				storeFirst8(r, 0, a0, tail)
+				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
+			}
+		}
+	}
+	store8(lanes, 0, s0.Add(s1))
 	archsimd.ClearAVXUpperBits()
 }
 

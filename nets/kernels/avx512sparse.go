@@ -13,6 +13,7 @@ var avx512Sparse = SparseLoops{
 	Scatter:    scatter16,
 	ScatterTwo: scatterTwo16,
 	Measure:    measure16,
+	MeasureAll: measureAll16,
 	MeasureRun: measureRun16,
 	Take:       take16,
 	IsZero:     isZero16,
@@ -251,6 +252,76 @@ func scatterTwo16(w, u, v []float32, c, d float32, index []int32, value []float3
 		storeHalf16(s, 0, b0)
 		storeHalf16(s, end, b1)
 	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// measureAll16 is scatter16 on up to two vectors of each row at a time. The last vector of a row is masked where changes are summed.
+func measureAll16(w, v []float32, c float32, index []int32, value []float32, change *Change) {
+	y := len(v)
+	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
+	one, lanes := archsimd.BroadcastFloat32x16(c), unsafe.Pointer(change)
+	x, s0 := one, load16(lanes, 0)
+	var s1 archsimd.Float32x16
+	for j := 0; j < y; j += 2 * lanes16 {
+		n := min(y-j, 2*lanes16)
+		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&(lanes16-1)+1)
+		switch {
+		case n > lanes16:
+			end := n - lanes16
+			v0, v1, v2 := load16(from, 0), loadFirst16(from, lanes16, tail), load16(from, end)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				b0, b1 := load16(r, 0), loadFirst16(r, lanes16, tail)
+				a0, a1, a2 := x.MulAdd(v0, b0), x.MulAdd(v1, b1), x.MulAdd(v2, load16(r, end))
+				store16(r, 0, a0)
+				store16(r, end, a2)
+				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
+				s1 = a1.Sub(b1).MulAdd(a1.Add(b1), s1)
+			}
+		case n >= halfLanes16:
+			end := n - halfLanes16
+			v0, v1 := loadFirst16(from, 0, tail), loadHalf16(from, end)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				b0 := loadFirst16(r, 0, tail)
+				a0, a1 := x.MulAdd(v0, b0), x.GetLo().MulAdd(v1, loadHalf16(r, end))
+				storeHalf16(r, 0, a0.GetLo())
+				storeHalf16(r, end, a1)
+				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
+			}
+		default:
+			v0 := loadFirst16(from, 0, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				b0 := loadFirst16(r, 0, tail)
+				a0 := x.MulAdd(v0, b0)
+				storeFirst16(r, 0, a0, tail)
+				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
+			}
+		}
+	}
+	store16(lanes, 0, s0.Add(s1))
 	archsimd.ClearAVXUpperBits()
 }
 

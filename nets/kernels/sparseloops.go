@@ -14,6 +14,8 @@ type SparseLoops struct {
 	ScatterTwo func(w, u, v []float32, c, d float32, index []int32, value []float32)
 	// Measure is scatter; with x a row before and δ its change, it adds Σ(2xδ + δ²) over the row to the row's place in change.
 	Measure func(w, v []float32, c float32, index []int32, value []float32, change *Changes)
+	// MeasureAll is Measure with one place for all rows.
+	MeasureAll func(w, v []float32, c float32, index []int32, value []float32, change *Change)
 	// MeasureRun adds c·v to w and returns Σ(2xδ + δ²).
 	MeasureRun func(w, v []float32, c float32) float64
 	// GatherSoft, MeasureSoft and MeasureRunSoft are Gather, Measure and MeasureRun of the soft thresholds of w (Soft): GatherSoft adds
@@ -46,6 +48,9 @@ func StripeOf(row int32) int { return int(uint32(row) / RowsInTurn % Stripes) }
 // additions for neighbouring rows do not wait for each other.
 type Changes [Stripes * Places]sixteen
 
+// Change is a float32 sum with as many lanes.
+type Change [1]sixteen
+
 type sixteen = [16]float32
 
 const Places = 4
@@ -62,6 +67,7 @@ var plainSparse = SparseLoops{
 	Scatter:    scatterPlain,
 	ScatterTwo: scatterTwoPlain,
 	Measure:    measurePlain,
+	MeasureAll: measureAllPlain,
 	MeasureRun: measureRunPlain,
 	Take:       takePlain,
 	IsZero:     isZeroPlain,
@@ -141,6 +147,13 @@ func measurePlain(w, v []float32, c float32, index []int32, value []float32, cha
 	for k, row := range index {
 		to := w[int(row)*y:][:y]
 		change[place(row)][0] += measureRow(to, v, c*ValueAt(value, k))
+	}
+}
+
+func measureAllPlain(w, v []float32, c float32, index []int32, value []float32, change *Change) {
+	y := len(v)
+	for k, row := range index {
+		change[0][0] += measureRow(w[int(row)*y:][:y], v, c*ValueAt(value, k))
 	}
 }
 

@@ -123,6 +123,11 @@ func TestScatter(t *testing.T) {
 					t.Fatalf("%s, Y=%d: measured weight %d is %v, expected %v", loops.Name, y, j, measured[j], want[j])
 				}
 			}
+			again, all := slices.Clone(w), new(Change)
+			loops.MeasureAll(again, v, 0.7, index, value, all)
+			if got := loops.Take(all[:]); !slices.Equal(again, measured) || math.Abs(got-grown) > 1e-4*(1+math.Abs(grown)) {
+				t.Fatalf("%s, Y=%d: measured in one sum ‖w‖² is said to grow by %v, it grows by %v; or weights differ", loops.Name, y, got, grown)
+			}
 			loops.ScatterTwo(w, u, v, 0.7, -2, index, value)
 			if !slices.Equal(w, one) || !slices.Equal(u, other) {
 				t.Fatalf("%s, Y=%d: scattered to two other weights than to each", loops.Name, y)

@@ -280,6 +280,10 @@ func TestScatterByStripes(t *testing.T) {
 			if math.Abs(got-change) > 1e-6*largest {
 				t.Fatalf("norms sum to %g, want %g", got, change)
 			}
+			measured := slices.Clone(c.w)
+			if got := c.s.Measure(-0.7, &c.v, &c.batch, measured); math.Abs(got-change) > 1e-6*largest || !slices.Equal(measured, want) {
+				t.Fatalf("Measure returns %g, want %g; or it leaves other weights than Scatter", got, change)
+			}
 		})
 	})
 }

@@ -67,6 +67,24 @@ func (s *Linear) Scatter(c float32, v *structured.Marginals, batch *structured.B
 	}
 }
 
+// Measure is Scatter to all weights. It returns the change of ‖to‖² that Scatter adds to norms, in one sum over all stripes, which takes less time.
+func (s *Linear) Measure(c float32, v *structured.Marginals, batch *structured.Batch, to []float32) float64 {
+	f := scatterers.Get().(*scatterer)
+	defer scatterers.Put(f)
+	f.c, f.τ, f.lo, f.hi, f.norms, f.total = c, s.τ, 0, Stripes, f.all[:], 0
+	f.measures = s.τ == 0
+	clear(f.norms)
+	s.scatter(f, v, batch, to, nil)
+	f.measures = false
+	if s.HasDense() {
+		s.scatterDense(f, v, batch, to)
+	}
+	for _, x := range f.norms {
+		f.total += x
+	}
+	return f.total
+}
+
 // ScatterTwo is Scatter of c·Jᵀv to one vector and of d·Jᵀv to another. It takes less time than two calls: it reads attributes once, and waits for the memory of both
 // vectors at the same time.
 func (s *Linear) ScatterTwo(c, d float32, v *structured.Marginals, batch *structured.Batch, lo, hi int, to, other []float32) {
@@ -146,6 +164,13 @@ type scatterer struct {
 	τ      float32
 	lo, hi int
 	norms  []float64
+
+	// For Measure:
+	measures bool // without a threshold: sums over all stripes
+	all      [Stripes]float64
+	one      kernels.Change
+	total    float64
+
 	index  [64]int32 // attributes of these stripes
 	value  [64]float32
 	row    []float64 // of v (ScatterDouble)
@@ -171,6 +196,8 @@ func (f *scatterer) rows(to, other, v []float32, index []int32, value []float32)
 			kernels.Sparse.ScatterTwo(to, other, v, f.c, f.d, owned, x)
 		case f.norms == nil:
 			kernels.Sparse.Scatter(to, v, f.c, owned, x)
+		case f.measures:
+			kernels.Sparse.MeasureAll(to, v, f.c, owned, x, &f.one)
 		case f.τ > 0:
 			kernels.Sparse.MeasureSoft(to, v, f.c, f.τ, owned, x, f.change)
 		default:
@@ -208,6 +235,10 @@ func (f *scatterer) addShare(to, v []float32, c float32, free bool) {
 		}
 		return
 	}
+	if f.measures {
+		f.total += kernels.Sparse.MeasureRun(to, v, c)
+		return
+	}
 	for p := f.lo; p < f.hi; p++ {
 		if f.τ > 0 && !free {
 			f.norms[p] += kernels.Sparse.MeasureRunSoft(share(to, p, p+1), share(v, p, p+1), c, f.τ)
@@ -220,6 +251,10 @@ func (f *scatterer) addShare(to, v []float32, c float32, free bool) {
 // flush adds the changes of an example to the norms.
 func (f *scatterer) flush() {
 	if f.norms == nil {
+		return
+	}
+	if f.measures {
+		f.total += kernels.Sparse.Take(f.one[:])
 		return
 	}
 	for p := f.lo; p < f.hi; p++ {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Memory holds a point r_i of the marginal polytope for every example. Methods store marginals instead of gradients, because
@@ -36,6 +37,9 @@ func (m *Memory) Form(o *Objective) {
 	m.data, m.completion, m.soft = o.Data, o.Completion, o.Soft
 	m.Reshape(o.Scorer.Form(), o.Data.Len(), o.Data.Rows)
 	m.ReadAll(o.Data)
+	for k := range m.Parts {
+		host.HugePages(m.Parts[k].Values)
+	}
 }
 
 // addGold adds c·1_{y_i} to every r_i. For partial labels, or all if it is soft, it adds the completion instead.

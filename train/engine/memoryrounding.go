@@ -26,29 +26,39 @@ func (e *Evaluation) roundMemory(sh *Shard) {
 // the oracle, and whose entropies are log Z(φ_i) − ⟨u_i, φ_i⟩. Only the given examples have an error. It is +∞ where potentials are too large for marginals
 // that are known to float32: those may be far from all points of the polytope, and prove nothing.
 func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) float64 {
-	var one structured.Potentials
-	var point, v structured.Marginals
-	oracle, total := e.kind.Oracle(), 0.0
-	e.blurs = nil
-	for _, i := range examples {
-		output := e.Data.OutputLength(i)
-		φ.AsPotentials(i, output, &one)
-		u.View(i, &point)
-		v.Copy(&point)
-		switch {
-		case e.Soft:
-			v.AddScaled(0, -1, &e.Completion.Marginals, i)
-		case !e.Data.Partial(i):
-			v.Add(0, e.Data.Gold(i), -1)
+	type share struct{ rounded, beyond float64 } // of an example
+	shares := make([]share, len(examples))
+	threads := max(1, min(e.team.threads, len(examples)))
+	e.Parallel(threads, func(k int) {
+		var one structured.Potentials
+		var point, v structured.Marginals
+		oracle := e.kind.Oracle()
+		for j := len(examples) * k / threads; j < len(examples)*(k+1)/threads; j++ {
+			i := examples[j]
+			φ.AsPotentials(i, e.Data.OutputLength(i), &one)
+			u.View(i, &point)
+			v.Copy(&point)
+			switch {
+			case e.Soft:
+				v.AddScaled(0, -1, &e.Completion.Marginals, i)
+			case !e.Data.Partial(i):
+				v.Add(0, e.Data.Gold(i), -1)
+			}
+			s := measure(&one, 0, 1, &v)
+			beyond := s.beyond(e.answering(oracle), &one, 0, 1)
+			ω := oracles.Rounding(oracle, &one, 0, 1)
+			// u_i is the maximiser of a bound that errs like that of roundAnswers
+			shares[j] = share{ω + min(2*ω, ω*ω/2) + s.below(1, central{}, beyond, 1) + beyond, beyond}
 		}
-		s := measure(&one, 0, 1, &v)
-		beyond := s.beyond(e.answering(oracle), &one, 0, 1)
-		if beyond > mostBlurred {
+	})
+	total := 0.0
+	e.blurs = nil
+	for j, i := range examples {
+		if shares[j].beyond > mostBlurred {
 			return math.Inf(1)
 		}
-		e.blur(i, beyond)
-		ω := oracles.Rounding(oracle, &one, 0, 1)
-		total += e.Data.Weight(i) * (ω + min(2*ω, ω*ω/2) + s.below(1, central{}, beyond, 1) + beyond) // u_i is the maximiser of a bound that errs like that of roundAnswers
+		e.blur(i, shares[j].beyond)
+		total += e.Data.Weight(i) * shares[j].rounded
 	}
 	return total / float64(e.Len())
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
@@ -20,6 +21,7 @@ type vectors struct {
 // zeros returns memory for a gradient in float64.
 func (v *vectors) zeros(n int) []float64 {
 	v.wide = vec.Grow(v.wide, n)
+	host.HugePages(v.wide)
 	clear(v.wide)
 	return v.wide
 }

@@ -14,7 +14,7 @@ func TestHugePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
 		t.Skip("this system has no huge pages")
 	}
-	HugePages(nil)
+	HugePages[float32](nil)
 	HugePages(make([]float32, 7))
 	x := make([]float32, 4<<20)
 	x[0], x[len(x)-1] = 1, 2

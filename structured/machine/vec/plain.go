@@ -5,11 +5,13 @@ import "math"
 var plain = loops{
 	lanes:           1,
 	axpby:           axpby,
+	mix:             mix,
 	scale:           scale,
 	addScaledDiff:   addScaledDiff,
 	standardise:     standardise,
 	exp:             exps,
 	dot:             dot,
+	differ:          differ,
 	single:          single,
 	dist2:           dist2,
 	sum:             sum,
@@ -21,6 +23,7 @@ var plain = loops{
 	dot3:            dot3,
 	within:          within,
 	expDoubles:      expDoubles,
+	largest:         largest,
 }
 
 // The conversions float32(a·x) stop the compiler from fusing a product with an addition.
@@ -35,6 +38,13 @@ func axpby(a float32, x []float32, b float32, y []float32) {
 	}
 	for i, v := range x {
 		y[i] = float32(a*v) + float32(b*y[i])
+	}
+}
+
+func mix(a float32, x []float32, b float32, y, to []float32) {
+	x, y = x[:len(to)], y[:len(to)]
+	for i := range to {
+		to[i] = float32(a*x[i]) + float32(b*y[i])
 	}
 }
 
@@ -97,6 +107,36 @@ func dotFrom(s *partials, from int, x, y []float32) {
 	for i := from; i < len(x); i++ {
 		s[i%16] += float64(x[i]) * float64(y[i])
 	}
+}
+
+func differ(x, y, p, q, d []float32) (float64, float64) {
+	var s, t partials
+	differFrom(&s, &t, 0, x, y, p, q, d)
+	return s.total(), t.total()
+}
+
+func differFrom(s, t *partials, from int, x, y, p, q, d []float32) {
+	for i := from; i < len(d); i++ {
+		d[i] = x[i] - y[i]
+		s[i%16] += float64(d[i]) * float64(p[i])
+		t[i%16] += float64(d[i]) * float64(q[i])
+	}
+}
+
+// The bits of |x|, as integers, are in the order of |x|, and those of NaN are above those of +∞.
+const (
+	magnitude    = math.MaxInt32
+	minusForever = math.MinInt32 | 0x7f800000 // −∞
+)
+
+func largest(x []float32) int32 {
+	most := int32(0)
+	for _, v := range x {
+		if b := int32(math.Float32bits(v)); b != minusForever {
+			most = max(most, b&magnitude)
+		}
+	}
+	return most
 }
 
 // singles holds 32 partial sums in float32: s_i sums the rounded products whose index is i modulo 32.

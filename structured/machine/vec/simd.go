@@ -5,6 +5,7 @@ package vec
 import (
 	"math"
 	"simd/archsimd"
+	"unsafe"
 
 	"github.com/dsp-go/dsp/structured/machine/instructions"
 )
@@ -13,7 +14,7 @@ func choose() *loops {
 	switch {
 	case instructions.AVX512():
 		wide := avx2
-		wide.exp, wide.single, wide.expDoubles = exps16, single16, expDoublesBy8
+		wide.exp, wide.expDoubles, wide.dot, wide.differ, wide.single = exps16, expDoublesBy8, dot16, differ16, single16
 		return &wide
 	case instructions.AVX2():
 		return &avx2
@@ -26,11 +27,13 @@ func choose() *loops {
 var avx2 = loops{
 	lanes:           8,
 	axpby:           axpby8,
+	mix:             mix8,
 	scale:           scale8,
 	addScaledDiff:   addScaledDiff8,
 	standardise:     standardise8,
 	exp:             exps8,
 	dot:             dot8,
+	differ:          differ8,
 	single:          single8,
 	dist2:           dist2By8,
 	sum:             sum8,
@@ -42,6 +45,7 @@ var avx2 = loops{
 	dot3:            dot3By8,
 	within:          within8,
 	expDoubles:      expDoubles4,
+	largest:         largest8,
 }
 
 type f32x8 = archsimd.Float32x8
@@ -65,6 +69,15 @@ func axpby8(a float32, x []float32, b float32, y []float32) {
 	}
 	archsimd.ClearAVXUpperBits()
 	axpby(a, x[n:], b, y[n:])
+}
+
+func mix8(a float32, x []float32, b float32, y, to []float32) {
+	n, va, vb := len(to)&^7, of(a), of(b)
+	for i := 0; i < n; i += 8 {
+		store(to, i, va.Mul(load(x, i)).Add(vb.Mul(load(y, i))))
+	}
+	archsimd.ClearAVXUpperBits()
+	mix(a, x[n:], b, y[n:], to[n:])
 }
 
 func scale8(a float32, x []float32) {
@@ -216,6 +229,112 @@ func dot8(x, y []float32) float64 {
 	p := (&sums{s0, s1, s2, s3}).partials()
 	dotFrom(&p, n, x, y)
 	return p.total()
+}
+
+func differ8(x, y, p, q, d []float32) (float64, float64) {
+	n := len(d) &^ 15
+	var s0, s1, s2, s3, t0, t1, t2, t3 archsimd.Float64x4
+	for i := 0; i < n; i += 16 {
+		low, high := load(x, i).Sub(load(y, i)), load(x, i+8).Sub(load(y, i+8))
+		store(d, i, low)
+		store(d, i+8, high)
+		e := low.GetLo().ConvertToFloat64()
+		s0, t0 = e.MulAdd(load4(p, i), s0), e.MulAdd(load4(q, i), t0)
+		e = low.GetHi().ConvertToFloat64()
+		s1, t1 = e.MulAdd(load4(p, i+4), s1), e.MulAdd(load4(q, i+4), t1)
+		e = high.GetLo().ConvertToFloat64()
+		s2, t2 = e.MulAdd(load4(p, i+8), s2), e.MulAdd(load4(q, i+8), t2)
+		e = high.GetHi().ConvertToFloat64()
+		s3, t3 = e.MulAdd(load4(p, i+12), s3), e.MulAdd(load4(q, i+12), t3)
+	}
+	s, t := (&sums{s0, s1, s2, s3}).partials(), (&sums{t0, t1, t2, t3}).partials()
+	differFrom(&s, &t, n, x, y, p, q, d)
+	return s.total(), t.total()
+}
+
+// dot16 has the partial sums of dot8 in two vectors. Beyond the end it adds zeros to them.
+func dot16(x, y []float32) float64 {
+	var s0, s1 archsimd.Float64x8
+	n, i := len(x), 0
+	for ; i+16 <= n; i += 16 {
+		s0 = load(x, i).ConvertToFloat64().MulAdd(load(y, i).ConvertToFloat64(), s0)
+		s1 = load(x, i+8).ConvertToFloat64().MulAdd(load(y, i+8).ConvertToFloat64(), s1)
+	}
+	for ; i < n; i += 8 {
+		in := first(n - i)
+		s0, s1 = s1, loadFirst(x, i, in).ConvertToFloat64().MulAdd(loadFirst(y, i, in).ConvertToFloat64(), s0)
+	}
+	if n&15 > 0 && n&15 <= 8 {
+		s0, s1 = s1, s0
+	}
+	return total16(s0, s1)
+}
+
+// differ16 is to differ8 what dot16 is to dot8.
+func differ16(x, y, p, q, d []float32) (float64, float64) {
+	var s0, s1, t0, t1 archsimd.Float64x8
+	n, i := len(d), 0
+	for ; i+16 <= n; i += 16 {
+		low, high := load(x, i).Sub(load(y, i)), load(x, i+8).Sub(load(y, i+8))
+		store(d, i, low)
+		store(d, i+8, high)
+		e, f := low.ConvertToFloat64(), high.ConvertToFloat64()
+		s0, t0 = e.MulAdd(load(p, i).ConvertToFloat64(), s0), e.MulAdd(load(q, i).ConvertToFloat64(), t0)
+		s1, t1 = f.MulAdd(load(p, i+8).ConvertToFloat64(), s1), f.MulAdd(load(q, i+8).ConvertToFloat64(), t1)
+	}
+	for ; i < n; i += 8 {
+		in := first(n - i)
+		low := loadFirst(x, i, in).Sub(loadFirst(y, i, in))
+		low.StoreMasked(at(d, i), in)
+		e := low.ConvertToFloat64()
+		s0, s1 = s1, e.MulAdd(loadFirst(p, i, in).ConvertToFloat64(), s0)
+		t0, t1 = t1, e.MulAdd(loadFirst(q, i, in).ConvertToFloat64(), t0)
+	}
+	if n&15 > 0 && n&15 <= 8 {
+		s0, s1, t0, t1 = s1, s0, t1, t0
+	}
+	return total16(s0, s1), total16(t0, t1)
+}
+
+// total16 is partials.total of sums 0 to 7 and 8 to 15.
+func total16(low, high archsimd.Float64x8) float64 {
+	var s [8]float64
+	low.Add(high).Store(&s)
+	archsimd.ClearAVXUpperBits()
+	return pairwise(s[:])
+}
+
+var upTo8 = [8]int32{0, 1, 2, 3, 4, 5, 6, 7}
+
+// first selects the first n lanes of eight, or all of them.
+func first(n int) archsimd.Mask32x8 {
+	return archsimd.LoadInt32x8(&upTo8).Less(archsimd.BroadcastInt32x8(int32(n)))
+}
+
+//go:nocheckptr
+func at(x []float32, i int) *[8]float32 {
+	return (*[8]float32)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(x)), 4*i))
+}
+
+// loadFirst loads x[i:], which may end after the lanes that mask selects; the others are 0.
+//
+//go:nocheckptr
+func loadFirst(x []float32, i int, mask archsimd.Mask32x8) f32x8 {
+	return archsimd.LoadMaskedFloat32x8(at(x, i), mask)
+}
+
+func largest8(x []float32) int32 {
+	n, most := len(x)&^7, archsimd.BroadcastInt32x8(0)
+	mask, none := archsimd.BroadcastInt32x8(magnitude), archsimd.BroadcastInt32x8(minusForever)
+	for i := 0; i < n; i += 8 {
+		b := load(x, i).AsInt32x8()
+		most = most.Max(b.And(mask).Masked(b.NotEqual(none)))
+	}
+	half := most.GetLo().Max(most.GetHi())
+	var s [4]int32
+	half.Store(&s)
+	archsimd.ClearAVXUpperBits()
+	return max(s[0], s[1], s[2], s[3], largest(x[n:]))
 }
 
 func single8(x, y []float32) float32 {

@@ -6,11 +6,18 @@
 // Every function takes the length of the slice that it writes, or else of the first one; a shorter slice panics.
 package vec
 
+import "math"
+
 // Axpy adds a·x to y.
 func Axpy(a float32, x, y []float32) { fastest.axpby(a, x[:len(y)], 1, y) }
 
 // Axpby sets y to a·x + b·y.
 func Axpby(a float32, x []float32, b float32, y []float32) { fastest.axpby(a, x[:len(y)], b, y) }
+
+// Mix sets to to a·x + b·y.
+func Mix(a float32, x []float32, b float32, y, to []float32) {
+	fastest.mix(a, x[:len(to)], b, y[:len(to)], to)
+}
 
 // Scale multiplies x by a.
 func Scale(a float32, x []float32) { fastest.scale(a, x) }
@@ -35,6 +42,12 @@ func Dot64(x, y []float32) float64 { return fastest.dot(x, y[:len(x)]) }
 // Dot returns Σ x_i y_i in float32: 32 partial sums of rounded products, added pairwise.
 func Dot(x, y []float32) float32 { return fastest.single(x, y[:len(x)]) }
 
+// Differ sets d to x − y and returns Σ d_i p_i and Σ d_i q_i in float64.
+func Differ(x, y, p, q, d []float32) (dp, dq float64) {
+	n := len(d)
+	return fastest.differ(x[:n], y[:n], p[:n], q[:n], d)
+}
+
 // Norm2 returns ‖x‖² = Σ x_i² in float64.
 func Norm2(x []float32) float64 { return fastest.dot(x, x) }
 
@@ -47,15 +60,20 @@ func Sum(x []float32) float64 { return fastest.sum(x) }
 // Within reports whether all numbers are within ±most, or −∞.
 func Within(most float32, x []float32) bool { return fastest.within(most, x) }
 
+// Largest returns the largest |x| that is not infinite, NaN if some x is NaN, and +∞ if some x is +∞. Of no numbers it is 0.
+func Largest(x []float32) float32 { return math.Float32frombits(uint32(fastest.largest(x))) }
+
 // loops is one implementation of the loops of this package: plain or SIMD.
 type loops struct {
 	lanes           int
 	axpby           func(a float32, x []float32, b float32, y []float32)
+	mix             func(a float32, x []float32, b float32, y, to []float32)
 	scale           func(a float32, x []float32)
 	addScaledDiff   func(a float32, x, z, y []float32)
 	standardise     func(mean, scale, x []float32)
 	exp             func(x, to []float32)
 	dot             func(x, y []float32) float64
+	differ          func(x, y, p, q, d []float32) (dp, dq float64)
 	single          func(x, y []float32) float32
 	dist2           func(x, y []float32) float64
 	sum             func(x []float32) float64
@@ -67,6 +85,7 @@ type loops struct {
 	dot3            func(x, y, z []float32) float64
 	within          func(most float32, x []float32) bool
 	expDoubles      func(x []float64)
+	largest         func(x []float32) int32 // its bits
 }
 
 var fastest = choose()

@@ -43,6 +43,7 @@ func TestElementWise(t *testing.T) {
 			}
 			same("Axpy", func(y []float32) { Axpy(a, x, y) }, func(i int) float32 { return y[i] + float32(a*x[i]) })
 			same("Axpby", func(y []float32) { Axpby(a, x, b, y) }, func(i int) float32 { return float32(a*x[i]) + float32(b*y[i]) })
+			same("Mix", func(y []float32) { Mix(a, x, b, slices.Clone(y), y) }, func(i int) float32 { return float32(a*x[i]) + float32(b*y[i]) })
 			same("Scale", func(y []float32) { Scale(a, y) }, func(i int) float32 { return a * y[i] })
 			same("AddScaledDiff", func(y []float32) { AddScaledDiff(a, x, z, y) },
 				func(i int) float32 { return y[i] + float32(a*(x[i]-z[i])) })
@@ -97,6 +98,20 @@ func TestSums(t *testing.T) {
 			if got, want := Dot(x, y), single(x, y); math.Float32bits(got) != math.Float32bits(want) || math.Abs(float64(got)-wantDot) > 1e-5*float64(1+n) {
 				t.Fatalf("Dot of %d is %g, on one lane %g, want %g", n, got, want, wantDot)
 			}
+			d, p, q := make([]float32, n), random(r, n), random(r, n)
+			var wantP, wantQ float64
+			for i := range x {
+				wantP += float64(x[i]-y[i]) * float64(p[i])
+				wantQ += float64(x[i]-y[i]) * float64(q[i])
+			}
+			dp, dq := Differ(x, y, p, q, d)
+			for i := range d {
+				if d[i] != x[i]-y[i] {
+					t.Fatalf("Differ of %d: [%d] is %g, want %g", n, i, d[i], x[i]-y[i])
+				}
+			}
+			same("Differ", dp, dot(d, p), wantP)
+			same("Differ", dq, dot(d, q), wantQ)
 			same("Norm2", Norm2(x), dot(x, x), wantNorm)
 			same("Dist2", Dist2(x, y), dist2(x, y), wantDist)
 			same("Sum", Sum(x), sum(x), wantSum)
@@ -190,4 +205,30 @@ func BenchmarkExp(b *testing.B) {
 	for b.Loop() {
 		Exp(x, y)
 	}
+}
+
+func TestLargest(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	every(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		for n := range 40 {
+			x := random(r, n)
+			want := float32(0)
+			for _, v := range x {
+				want = max(want, float32(math.Abs(float64(v))))
+			}
+			if got := Largest(x); got != want {
+				t.Fatalf("of %d numbers the largest is %g, want %g", n, got, want)
+			}
+			for k := range x {
+				for _, with := range []struct{ put, want float32 }{{-inf, 0}, {inf, inf}, {-math.MaxFloat32, math.MaxFloat32}, {nan, nan}, {-nan, nan}} {
+					one := make([]float32, n)
+					one[k] = with.put
+					if got := Largest(one); got != with.want && (got == got || with.want == with.want) {
+						t.Fatalf("with %g at %d of %d the largest is %g, want %g", with.put, k, n, got, with.want)
+					}
+				}
+			}
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -66,6 +67,14 @@ func (m *dualMemory) due(own []int, pass int, all bool) []int {
 		}
 	}
 	return order
+}
+
+// prefetch asks for example i of the memory, which is not in a cache as a rule.
+func (m *dualMemory) prefetch(i int) {
+	for k := range m.φ.Parts {
+		host.Prefetch(m.φ.Parts[k].Of(i))
+		host.Prefetch(m.u.Parts[k].Of(i))
+	}
 }
 
 func (m *dualMemory) meanEntropy(o *engine.Objective) float64 {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
@@ -195,6 +196,9 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 			if len(order) == 0 {
 				order = m.memory.due(own, m.passes, m.Online)
 				r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+				if size > 1 {
+					match(order, p.Data)
+				}
 			}
 			now := order[:min(len(order), n)]
 			order, n = order[len(now):], n-len(now)
@@ -232,6 +236,15 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 		}
 	}
 	return m.report(ctx, p, s)
+}
+
+// match sorts short runs of examples by length, so that the examples of a step are about as long: each thread takes another one, and a short one would
+// wait for a long one.
+func match(order []int, d *structured.Dataset) {
+	const run = 16
+	for run := range slices.Chunk(order, run) {
+		slices.SortStableFunc(run, func(i, j int) int { return d.OutputLength(i) - d.OutputLength(j) })
+	}
 }
 
 // resync recomputes w and the dual's linear part from the memory.

@@ -1,9 +1,12 @@
 package sdca
 
 import (
+	"errors"
+
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
@@ -27,7 +30,7 @@ type dualShard struct {
 	data   structured.Dataset
 	batch  structured.Batch
 	θ      structured.Potentials // the shard's part of the batch's scores
-	norms  [sparse.Stripes]float64
+	change float64               // of ‖w‖² by the last scatter
 }
 
 // newDualShards returns the shards of a sparse problem: first those of the first part's attributes, then those of dense inputs, then one for
@@ -45,11 +48,13 @@ func newDualShards(p *train.Problem, τ float32) ([]*dualShard, error) {
 	case x != nil && !structured.PerPosition(part.Rows):
 		add(scorer.Attributes(), x)
 	case x != nil:
-		for k := range dualShards {
-			share, err := shareOf(p.Data, x, k)
-			if err != nil {
-				return nil, err
-			}
+		var shares [dualShards]*structured.Sparse
+		var errs [dualShards]error
+		p.Parallel(dualShards, func(k int) { shares[k], errs[k] = shareOf(p.Data, x, k) })
+		if err := errors.Join(errs[:]...); err != nil {
+			return nil, err
+		}
+		for _, share := range shares {
 			add(scorer.Attributes(), share)
 		}
 	}
@@ -70,35 +75,52 @@ func (sh *dualShard) threshold(τ float32) {
 
 // shareOf returns the part of x, attributes of d, that belongs to a shard. It is a file if x is one.
 func shareOf(d *structured.Dataset, x *structured.Sparse, shard int) (*structured.Sparse, error) {
-	in := func(row int32) bool { return int(row)/rowsOfShard%dualShards == shard }
 	if d.Mapped != "" {
-		return packed.Part(d.Mapped, x, in)
+		return packed.Part(d.Mapped, x, func(row int32) bool { return inShard(row, shard) == 1 })
 	}
 	entries := 0
 	for _, row := range x.Index {
-		if in(row) {
-			entries++
-		}
+		entries += inShard(row, shard)
 	}
-	share := &structured.Sparse{Offsets: make([]int, len(x.Offsets)), Index: make([]int32, 0, entries)}
+	// Entries are written whether they are the shard's or not, and the next one over those that are not: there is nothing to predict.
+	share := &structured.Sparse{Offsets: make([]int, len(x.Offsets)), Index: make([]int32, entries+1)}
 	if x.Value != nil {
-		share.Value = make([]float32, 0, entries)
+		share.Value = make([]float32, entries+1)
 	}
+	n := 0
 	for t := range len(x.Offsets) - 1 {
 		index, value := x.Row(t)
 		for j, row := range index {
-			if !in(row) {
-				continue
-			}
-			share.Index = append(share.Index, row)
+			share.Index[n] = row
 			if value != nil {
-				share.Value = append(share.Value, value[j])
+				share.Value[n] = value[j]
 			}
+			n += inShard(row, shard)
 		}
-		share.Offsets[t+1] = len(share.Index)
+		share.Offsets[t+1] = n
+	}
+	share.Index = share.Index[:entries]
+	if share.Value != nil {
+		share.Value = share.Value[:entries]
 	}
 	return share, nil
 }
+
+// prefetch asks for the attributes of example i.
+func (sh *dualShard) prefetch(i int) {
+	for k := range sh.scorer.Form().Parts {
+		part := sh.scorer.Form().Parts[k]
+		x := sh.data.AttributesOf(part)
+		if x == nil || !sh.scorer.Scores(k) {
+			continue
+		}
+		rows := sh.data.Rows(part.Rows)
+		host.Prefetch(x.Index[x.Offsets[rows[i]]:x.Offsets[rows[i+1]]])
+	}
+}
+
+// inShard is 1 if the row is in the shard, and 0 if it is in the other one.
+func inShard(row int32, shard int) int { return 1 &^ (int(row)/rowsOfShard ^ shard) }
 
 // score sums the shards' parts of the scores of example b of their batch: those of the rest first, then in shard order.
 func score(shards []*dualShard, b int, θ *structured.Potentials) {

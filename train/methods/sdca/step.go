@@ -93,10 +93,10 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, λ float64, try
 		st.answerMarginals(p, memory, try)
 	}
 	θ, v := &st.Theta, &st.v
-	v.Set(0, &st.u, 0)
-	v.AddScaled(0, -1, &memory.u.Marginals, st.i)
-	st.rise = inner(p, v, θ)
-	st.curvature = st.rise - st.dotOld(p, v, old)
+	old.AsPotentials(st.i, st.Theta.OutputSize(), &st.before)
+	var kept float64
+	st.rise, kept = st.differ(p, memory)
+	st.curvature = st.rise - kept
 	st.size = math.Abs(st.entropy) + math.Abs(st.rise)
 	if p.Loss == engine.Quadratic {
 		st.size, st.distance = math.Inf(1), st.distanceTo(θ, old)
@@ -119,22 +119,24 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, λ float64, try
 // answerMarginals computes them for losses with outputs.
 func (st *dualStep) answerMarginals(p *train.Problem, memory *dualMemory, try int) {
 	θ, φ := &st.Theta, &st.φ
-	φ.Copy(θ)
-	old := &memory.φ.Marginals
-	if η := memory.step[st.i]; η > 0 {
+	φ.Like(θ)
+	η, keep := memory.step[st.i], float32(0)
+	if η > 0 {
 		η = float32(math.Ldexp(float64(η), -try))
-		keep := 1 - η
-		if !p.Loss.Smooth() {
+		if keep = 1 - η; !p.Loss.Smooth() {
 			keep = 1
 		}
-		if keep != 0 { // with 0, η is 1; what constraints forbid is −∞ before the step, too, and 0 · −∞ is NaN
-			for k := range φ.Parts {
-				vec.Axpby(keep, old.Parts[k].Of(st.i), η, φ.Parts[k].Values)
-			}
+	}
+	st.η = float64(η)
+	for k := range φ.Parts {
+		to, scores := φ.Parts[k].Values, θ.Parts[k].Values
+		if keep == 0 { // what constraints forbid is −∞ before the step, too, and 0 · −∞ is NaN
+			copy(to, scores)
+		} else {
+			vec.Mix(keep, memory.φ.Parts[k].Of(st.i), η, scores, to)
 		}
-		st.η = float64(η)
-	} else {
-		st.η = 0
+	}
+	if η == 0 {
 		φ.Structure.(structured.Raiser).Raise(φ, 0, st.Batch.Gold(0), firstBonus-1+float32(int(1)<<try))
 	}
 	st.Oracle.(oracles.Summer).Exp(φ, 1, st.value[:], &st.u)
@@ -178,10 +180,19 @@ func (st *dualStep) save(memory *dualMemory) {
 	memory.u.Set(st.i, &st.u, 0)
 }
 
-// dotOld returns ⟨v, φ_i⟩ for the dual potentials φ_i before the step.
-func (st *dualStep) dotOld(p *train.Problem, v, old *structured.Marginals) float64 {
-	old.AsPotentials(st.i, st.Theta.OutputSize(), &st.before)
-	return inner(p, v, &st.before)
+// differ sets v to Δu, and returns ⟨Δu, θ_i + ℓ_i⟩ and ⟨Δu, φ_i⟩ for the potentials before the step.
+func (st *dualStep) differ(p *train.Problem, memory *dualMemory) (rise, kept float64) {
+	θ, v := &st.Theta, &st.v
+	if p.Constraints != nil { // see inner
+		v.Set(0, &st.u, 0)
+		v.AddScaled(0, -1, &memory.u.Marginals, st.i)
+		return v.Dot(0, θ), v.Dot(0, &st.before)
+	}
+	for k := range v.Parts {
+		a, b := vec.Differ(st.u.Parts[k].Values, memory.u.Parts[k].Of(st.i), θ.Parts[k].Values, st.before.Parts[k].Values, v.Parts[k].Values)
+		rise, kept = rise+a, kept+b
+	}
+	return rise, kept
 }
 
 // inner returns ⟨u, θ⟩ of a batch of one example.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/nets/kernels"
-	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
@@ -19,6 +18,7 @@ type dualTeam struct {
 	m      *SDCA
 	shards []*dualShard // none unless the scorer is sparse
 	batch  structured.Batch
+	next   []int                // examples of the step after this one
 	v      structured.Marginals // c_i Δu_i of the batch
 	steps  []*dualStep          // at least one per example of a batch
 	try    int
@@ -33,6 +33,9 @@ func newDualTeam(m *SDCA, p *train.Problem) *dualTeam {
 	t.gather = func(k int) error {
 		sh := t.shards[k]
 		sh.batch.Reset(&sh.data, t.batch.Examples)
+		for _, i := range t.next {
+			sh.prefetch(i)
+		}
 		return sh.worker.Score(m.w, &sh.batch, &sh.θ)
 	}
 	t.begin = func(k int) error {
@@ -40,6 +43,9 @@ func newDualTeam(m *SDCA, p *train.Problem) *dualTeam {
 		st.save(m.memory)
 		if err := st.score(t, k); err != nil {
 			return err
+		}
+		if k < len(t.next) {
+			m.memory.prefetch(t.next[k])
 		}
 		st.share = t.batch.Len()
 		if err := st.gram(p, m.memory); err != nil {
@@ -58,8 +64,7 @@ func newDualTeam(m *SDCA, p *train.Problem) *dualTeam {
 	}
 	t.scatter = func(k int) error {
 		sh := t.shards[k]
-		clear(sh.norms[:])
-		sh.scorer.Scatter(t.scale, &t.v, &sh.batch, 0, sparse.Stripes, m.w, sh.norms[:])
+		sh.change = sh.scorer.Measure(t.scale, &t.v, &sh.batch, m.w)
 		return nil
 	}
 	if p.Sparse() == nil {
@@ -77,7 +82,9 @@ func (t *dualTeam) sweep(ctx context.Context, order []int, size int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := t.step(order[lo:min(lo+size, len(order))]); err != nil {
+		hi := min(lo+size, len(order))
+		t.next = order[hi:min(hi+size, len(order))]
+		if err := t.step(order[lo:hi]); err != nil {
 			return err
 		}
 	}
@@ -183,9 +190,7 @@ func (t *dualTeam) scatterAll(scale float32) (float64, error) {
 	err := t.run(len(t.shards), t.scatter)
 	total := 0.0
 	for _, sh := range t.shards {
-		for _, x := range sh.norms {
-			total += x
-		}
+		total += sh.change
 	}
 	return total, err
 }
