@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/cmd/dsp/server"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
@@ -175,28 +176,7 @@ func TestVariablesAreThoseOfTheSources(t *testing.T) {
 
 // The options of requests are those that the server reads.
 func TestQueriesAreThoseOfTheServer(t *testing.T) {
-	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "cmd/dsp/server/predict.go"), nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read []string
-	for _, d := range parsed.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Name.Name != "queryOptions" {
-			continue
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if c, ok := n.(*ast.CaseClause); ok {
-				for _, x := range c.List {
-					if text, ok := x.(*ast.BasicLit); ok {
-						name, _ := strconv.Unquote(text.Value)
-						read = append(read, name)
-					}
-				}
-			}
-			return true
-		})
-	}
+	read := server.QueryOptions()
 	for _, name := range read {
 		if !slices.ContainsFunc(queries, func(q struct{ name, value, what string }) bool { return q.name == name }) {
 			t.Errorf("the server reads the option %s, which http.md does not describe", name)

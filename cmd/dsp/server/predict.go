@@ -159,6 +159,9 @@ func (o *options) settings() []settings.Setting {
 	return all
 }
 
+// QueryOptions lists the options of POST /predict, as queries name them.
+func QueryOptions() []string { return optionNames(new(options).settings()) }
+
 // optionNames lists the names of options in queries.
 func optionNames(all []settings.Setting) []string {
 	names := []string{"model"}
