@@ -17,7 +17,7 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -226,7 +226,7 @@ func (in *inputSet) parsed(r examples.Reader) ([]*examples.Object, error) {
 
 // sums reports whether there are probabilities.
 func (p *pool) sums() bool {
-	_, ok := kinds.Of(p.model.Net.Form().Structure).Oracle().(oracles.Summer)
+	_, ok := registry.Of(p.model.Net.Form().Structure).Oracle().(oracles.Summer)
 	return ok
 }
 
