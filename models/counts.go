@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -43,7 +43,7 @@ type counted struct {
 func (m *Model) Counts(ctx context.Context, d *structured.Dataset, threads int) (*Counts, error) {
 	const asked = "--expected-counts"
 	structure := m.Net.Form().Structure
-	if _, err := oracles.ExactSums(kinds.Of(structure).Oracle(), asked, structure.Name()); err != nil {
+	if _, err := oracles.ExactSums(registry.Of(structure).Oracle(), asked, structure.Name()); err != nil {
 		return nil, err
 	}
 	linear := nets.NewPreciseWorker(m.Net)

@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -112,7 +112,7 @@ func (m *Model) OnTruncated(report func(times int)) { m.onTruncated = report }
 
 // Truncates reports whether the oracle is exact for some potentials only, and changes others (oracles.Truncator).
 func (m *Model) Truncates() bool {
-	_, ok := kinds.Of(m.Net.Form().Structure).Oracle().(oracles.Truncator)
+	_, ok := registry.Of(m.Net.Form().Structure).Oracle().(oracles.Truncator)
 	return ok
 }
 

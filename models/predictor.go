@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/cut"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/constituents"
@@ -47,7 +47,7 @@ type predictor struct {
 }
 
 func (m *Model) newPredictor() *predictor {
-	return &predictor{model: m, task: tasks.Of(&m.Config), places: m.places, worker: m.Net.NewWorker(), oracle: kinds.Of(m.Net.Form().Structure).Oracle(), spans: m.newSpanFinder()}
+	return &predictor{model: m, task: tasks.Of(&m.Config), places: m.places, worker: m.Net.NewWorker(), oracle: registry.Of(m.Net.Form().Structure).Oracle(), spans: m.newSpanFinder()}
 }
 
 // potentials scores the examples, with the model's constraints applied.

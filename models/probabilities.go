@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/oracles/chain/entities"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/oracles/segment"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -45,7 +45,7 @@ func (m *Model) Sums() oracles.Summer {
 	if m.Net == nil {
 		return nil
 	}
-	s, _ := kinds.Of(m.Net.Form().Structure).Oracle().(oracles.Summer)
+	s, _ := registry.Of(m.Net.Form().Structure).Oracle().(oracles.Summer)
 	return s
 }
 

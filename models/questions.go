@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -26,7 +26,7 @@ func (m *Model) CheckQuestions(o predictions.Options) error {
 		return nil
 	}
 	structure := m.Net.Form().Structure
-	oracle := kinds.Of(structure).Oracle()
+	oracle := registry.Of(structure).Oracle()
 	if o.Samples > 0 {
 		if _, err := oracles.Samplers(oracle, o.Asker.Name("samples"), structure.Name()); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (l Likelihood) Object() map[string]any {
 // NLL returns how probable the gold outputs of d are. Where they are known in part, they are all outputs that agree with what is known.
 func (m *Model) NLL(ctx context.Context, d *structured.Dataset, threads int) (Likelihood, error) {
 	structure := m.Net.Form().Structure
-	if _, err := oracles.ExactSums(kinds.Of(structure).Oracle(), "--nll", structure.Name()); err != nil {
+	if _, err := oracles.ExactSums(registry.Of(structure).Oracle(), "--nll", structure.Name()); err != nil {
 		return Likelihood{}, err
 	}
 	type sums struct {
@@ -205,7 +205,7 @@ func (m *Model) Divergence(ctx context.Context, d *structured.Dataset, other *Mo
 	if err != nil {
 		return Divergence{}, err
 	}
-	if _, err := oracles.ExactSums(kinds.Of(form.Structure).Oracle(), "it", form.Structure.Name()); err != nil {
+	if _, err := oracles.ExactSums(registry.Of(form.Structure).Oracle(), "it", form.Structure.Name()); err != nil {
 		return Divergence{}, err
 	}
 	if m.device != nil || other.device != nil {

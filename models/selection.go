@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -35,7 +35,7 @@ type Selected struct {
 // probability of the best output. o has the other options: Entropy asks for those of the examples, and Exact refuses potentials that the oracle would change.
 func (m *Model) Select(ctx context.Context, d *structured.Dataset, n int, by string, o predictions.Options) ([]Selected, error) {
 	structure := m.Net.Form().Structure
-	oracle := kinds.Of(structure).Oracle()
+	oracle := registry.Of(structure).Oracle()
 	_, noSums := oracles.ExactSums(oracle, "--by "+by, structure.Name())
 	_, ranks := oracle.(oracles.Ranker)
 	measure := func(p *predictions.Prediction) float64 { return p.Probability }

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/packed"
@@ -34,7 +34,7 @@ type teacher struct {
 // learnFrom makes a training one that learns the marginals of a model, and refuses one that cannot.
 func (m *Model) learnFrom(c *config.Config) error {
 	structure := m.Net.Form().Structure
-	if _, err := oracles.ExactSums(kinds.Of(structure).Oracle(), "--teacher", structure.Name()); err != nil {
+	if _, err := oracles.ExactSums(registry.Of(structure).Oracle(), "--teacher", structure.Name()); err != nil {
 		return err
 	}
 	if _, pack := packed.Is(c.Train); pack {

@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/graphs"
@@ -148,10 +148,10 @@ func (bestLinks) Max(θ *structured.Potentials, y []int32, value []float64) {
 // Networks of structures without kernels train on a device as they do on the CPU: convolutions of maps with a loss that is no sum over
 // parts, bilinear scores of source and target items, and edges of graphs.
 func TestOtherNetsOnDevice(t *testing.T) {
-	all := kinds.All
-	t.Cleanup(func() { kinds.All = all })
-	kinds.All = append(all[:len(all):len(all)], kinds.Kind{Structure: pick{}, Oracle: func() oracles.Maximiser { return bruteForce{} }},
-		kinds.Kind{Structure: link{}, Oracle: func() oracles.Maximiser { return bestLinks{} }})
+	all := registry.All
+	t.Cleanup(func() { registry.All = all })
+	registry.All = append(all[:len(all):len(all)], registry.Kind{Structure: pick{}, Oracle: func() oracles.Maximiser { return bruteForce{} }},
+		registry.Kind{Structure: link{}, Oracle: func() oracles.Maximiser { return bestLinks{} }})
 	m := graph.Map{Height: 3, Width: 4, Channels: 2}
 	for _, c := range []struct {
 		config nets.Config

@@ -13,7 +13,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -172,9 +172,9 @@ func chosen() *engine.Objective {
 // A structure without kernels, with a table of its own, trains with potentials on a device as it does on the CPU.
 func TestOtherStructuresOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
-	all := kinds.All
-	t.Cleanup(func() { kinds.All = all })
-	kinds.All = append(all[:len(all):len(all)], kinds.Kind{Structure: choice{}, Oracle: func() oracles.Maximiser { return bruteForce{} }})
+	all := registry.All
+	t.Cleanup(func() { registry.All = all })
+	registry.All = append(all[:len(all):len(all)], registry.Kind{Structure: choice{}, Oracle: func() oracles.Maximiser { return bruteForce{} }})
 
 	o := chosen()
 	scorer := func() *uploading { return &uploading{Scorer: o.Scorer, d: d, worker: o.Scorer.NewWorker()} }
@@ -210,7 +210,7 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	a.Close()
 
 	// An oracle that finds less than the gold output scores, as rounding may: the hinge is 0 and not negative, as on the CPU.
-	kinds.All = append(all[:len(all):len(all)], kinds.Kind{Structure: choice{}, Oracle: func() oracles.Maximiser { return findsLess{} }})
+	registry.All = append(all[:len(all):len(all)], registry.Kind{Structure: choice{}, Oracle: func() oracles.Maximiser { return findsLess{} }})
 	a, err = accelerator.NewAcceleratorWith(d, o, scorer())
 	cudatest.Must(t, err)
 	defer a.Close()

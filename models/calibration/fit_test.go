@@ -13,7 +13,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/transcripts"
@@ -376,7 +376,7 @@ func TestUnknownLabelsAreSkipped(t *testing.T) {
 // Of lines of which it is known what they read, the likelihood is that of all labelings that read so, whatever the
 // number of temperatures, and lines that are too short for it are left out.
 func TestReadings(t *testing.T) {
-	kind, r := kinds.Of(transcripts.Frames{}), rand.New(rand.NewPCG(3, 1))
+	kind, r := registry.Of(transcripts.Frames{}), rand.New(rand.NewPCG(3, 1))
 	offsets := []int{0, 4, 5, 9}
 	θ := new(structured.Potentials)
 	θ.Reshape(transcripts.Form(2), offsets, func(string) []int { return offsets })

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -25,7 +25,7 @@ func logAdd(a, b float64) float64 {
 // Of every structure with exact sums, the logarithms of the probabilities of parts are those of enumeration, however small these are.
 func TestRarePartsByEnumeration(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 39))
-	for _, kind := range kinds.All {
+	for _, kind := range registry.All {
 		if _, err := oracles.ExactSums(kind.Oracle(), "it", kind.Name()); err != nil {
 			continue
 		}
@@ -100,7 +100,7 @@ func TestImpossibleParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := s.parts(kinds.Of(θ.Structure).Oracle().(oracles.Summer), []int{0}, θ, []float64{0, 1}, true)
+	r := s.parts(registry.Of(θ.Structure).Oracle().(oracles.Summer), []int{0}, θ, []float64{0, 1}, true)
 	if r.count != 1 || r.skipped != 1 || slices.ContainsFunc(r.sums, func(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }) {
 		t.Errorf("%+v", r)
 	}

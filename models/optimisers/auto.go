@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -186,7 +186,7 @@ func holdsPlanes(o *engine.Objective) bool {
 
 // sums reports whether the oracle computes sums over outputs.
 func sums(o *engine.Objective) bool {
-	_, ok := kinds.Of(o.Scorer.Form().Structure).Oracle().(oracles.Summer)
+	_, ok := registry.Of(o.Scorer.Form().Structure).Oracle().(oracles.Summer)
 	return ok
 }
 

@@ -209,7 +209,7 @@ func (o *own) Name() string { return o.name }
 
 func TestRegister(t *testing.T) {
 	make := func(*Run) (train.Method, error) { return &own{name: "mine"}, nil }
-	clear := registry.Put
+	clear := descriptors.Put
 	was := All()
 	defer clear(was)
 	for want, d := range map[string]*Descriptor{

@@ -8,10 +8,10 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-var registry settings.Registry[*Descriptor]
+var descriptors settings.Registry[*Descriptor]
 
 // builtin registers a method of dsp itself, in the file that describes it.
-func builtin(d *Descriptor) *Descriptor { return registry.Builtin(d.Name, d) }
+func builtin(d *Descriptor) *Descriptor { return descriptors.Builtin(d.Name, d) }
 
 // Register adds a method of a program's own: every verb then knows it by its name, with its settings. A program registers its methods
 // before it uses any.
@@ -20,7 +20,7 @@ func builtin(d *Descriptor) *Descriptor { return registry.Builtin(d.Name, d) }
 // later use of a method reports.
 func Register(d *Descriptor) {
 	err := checkRegistration(d)
-	registry.Add(d, err)
+	descriptors.Add(d, err)
 	someOwn.Store(nil)
 }
 
@@ -65,10 +65,10 @@ func (d *Descriptor) checkShared() error {
 }
 
 // All returns the methods of dsp in the order of their names, and then those that the program registered.
-func All() []*Descriptor { return registry.All() }
+func All() []*Descriptor { return descriptors.All() }
 
 // Failed returns the first error of a registration.
-func Failed() error { return registry.Failed() }
+func Failed() error { return descriptors.Failed() }
 
 // HasOwnSettings reports whether a method has settings that only it has.
 func HasOwnSettings() bool {

@@ -10,7 +10,7 @@ import (
 )
 
 // Register adds a task of a program's own: every verb then knows it by its name. A program registers its tasks, and before them the
-// structures that they predict (kinds.Register), before it uses any.
+// structures that they predict (registry.Register), before it uses any.
 //
 // A name that is empty or taken, functions that every task has and this one lacks, and settings without help are errors, which every
 // later use of a task reports.

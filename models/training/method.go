@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
@@ -130,7 +130,7 @@ func checkMethod(c *config.Config, d *optimisers.Descriptor, method train.Method
 			return adviseMethod(c, err)
 		}
 	}
-	oracle, name := kinds.Of(o.Scorer.Form().Structure).Oracle(), o.Scorer.Form().Structure.Name()
+	oracle, name := registry.Of(o.Scorer.Form().Structure).Oracle(), o.Scorer.Form().Structure.Name()
 	_, sums := oracle.(oracles.Summer)
 	_, ranks := oracle.(oracles.Ranker)
 	switch {
@@ -147,7 +147,7 @@ func checkMethod(c *config.Config, d *optimisers.Descriptor, method train.Method
 
 // chooseSmoothing returns the name of how the hinge's max is smoothed, for the method that calls the oracle; auto where nothing is.
 func chooseSmoothing(c *config.Config, d *optimisers.Descriptor, o *engine.Objective) string {
-	how, oracle := d.Oracle(&c.Settings).Smoothing, kinds.Of(o.Scorer.Form().Structure).Oracle()
+	how, oracle := d.Oracle(&c.Settings).Smoothing, registry.Of(o.Scorer.Form().Structure).Oracle()
 	_, ranks := oracle.(oracles.Ranker)
 	_, sums := oracle.(oracles.Summer)
 	switch {

@@ -6,13 +6,13 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chart"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // BenchmarkKernelAndChart asks kernels and references the same questions about long examples, by turns.
 func BenchmarkKernelAndChart(b *testing.B) {
-	for _, k := range kinds.All {
+	for _, k := range registry.All {
 		form := long[k.Name()]
 		if form == nil {
 			continue

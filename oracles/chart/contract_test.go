@@ -7,22 +7,23 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chart"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/monotone"
 	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/trees"
-	"pgregory.net/rapid"
 )
 
 // The reference that a structure declares satisfies the contract as an oracle of its own.
 func TestContract(t *testing.T) {
-	for _, k := range kinds.All {
+	for _, k := range registry.All {
 		if _, is := k.Oracle().(*chart.Oracle); k.Chart != nil && !is { // else the contract of the kind is that of its chart
 			t.Run(k.Name(), func(t *testing.T) { oracletest.Run(t, k, chart.New(k.Chart)) })
 		}
@@ -92,7 +93,7 @@ func longTree(tree trees.SpanningTree, n int) *structured.Potentials {
 // Kernels answer as the references do on long examples, some of whose potentials are −∞: best outputs, the K best, sums, and
 // marginals. Where sums are exact, they find the same best output among those that tie.
 func TestKernelsAgainstCharts(t *testing.T) {
-	for _, k := range kinds.All {
+	for _, k := range registry.All {
 		form := long[k.Name()]
 		if form == nil {
 			if _, is := k.Oracle().(*chart.Oracle); k.Chart != nil && !is {
@@ -152,7 +153,7 @@ func against(t *rapid.T, θ *structured.Potentials, exact bool, kernel, referenc
 
 // The references' own bounds on rounding are of use, too: errors reach a share of each.
 func TestRoundingOfCharts(t *testing.T) {
-	for _, k := range kinds.All {
+	for _, k := range registry.All {
 		if k.Chart != nil {
 			_, ofExp := oracletest.RoundingShares(k, chart.New(k.Chart))
 			if ofExp < 0.03 || ofExp > 0.5 {

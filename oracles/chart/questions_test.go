@@ -6,14 +6,15 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/oracles/chart"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"pgregory.net/rapid"
 )
 
 // instance is a small batch of a kind with a chart, another of its form, and the outputs of an example with their probabilities.
@@ -27,7 +28,7 @@ type instance struct {
 
 // eachKind checks a property of instances of every kind that declares a chart.
 func eachKind(t *testing.T, check func(t *rapid.T, o *chart.Oracle, x *instance)) {
-	for _, k := range kinds.All {
+	for _, k := range registry.All {
 		if k.Chart == nil {
 			continue
 		}

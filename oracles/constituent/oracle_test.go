@@ -9,13 +9,15 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/constituent"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/constituents"
 )
 
-func TestContract(t *testing.T) { oracletest.Run(t, kinds.Of(constituents.Tree{}), constituent.New()) }
+func TestContract(t *testing.T) {
+	oracletest.Run(t, registry.Of(constituents.Tree{}), constituent.New())
+}
 
 // sentences draws potentials of sentences of n words.
 func sentences(count, n, labels int) *structured.Potentials {

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/matching"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/matchings"
 )
@@ -29,7 +29,7 @@ func each(t *testing.T, check func(t *testing.T, s matchings.Matching, o *matchi
 }
 
 func TestContract(t *testing.T) {
-	each(t, func(t *testing.T, s matchings.Matching, o *matching.Oracle) { oracletest.Run(t, kinds.Of(s), o) })
+	each(t, func(t *testing.T, s matchings.Matching, o *matching.Oracle) { oracletest.Run(t, registry.Of(s), o) })
 }
 
 // draw draws one example with some forbidden pairs. Integer scores have many ties.

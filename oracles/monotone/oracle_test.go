@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	align "github.com/dsp-go/dsp/oracles/monotone"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/monotone"
 )
 
 func TestContract(t *testing.T) {
 	for _, name := range align.Kernels() {
-		t.Run(name, func(t *testing.T) { oracletest.Run(t, kinds.Of(monotone.Alignment{}), align.NewOf(name)) })
+		t.Run(name, func(t *testing.T) { oracletest.Run(t, registry.Of(monotone.Alignment{}), align.NewOf(name)) })
 	}
 }
 

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
-	"github.com/dsp-go/dsp/structured"
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/registry"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // sameScore is the relative tolerance between two sums, in float64, of the same float32 numbers.
@@ -20,7 +21,7 @@ func nearScore(t Failer, what string, got, want float64) {
 }
 
 // Max finds an output as good as any, and its score.
-func maxIsBestOfAll(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
+func maxIsBestOfAll(t *rapid.T, kind registry.Kind, o oracles.Maximiser) {
 	θ := drawPotentials(t, kind, anyNumbers)
 	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 	o.Max(θ, y, value)
@@ -47,7 +48,7 @@ func tolerance(θ *structured.Potentials, otherwise float64) float64 {
 	return 0
 }
 
-func topKIsBestOfAll(t *rapid.T, kind kinds.Kind, o oracles.Ranker) {
+func topKIsBestOfAll(t *rapid.T, kind registry.Kind, o oracles.Ranker) {
 	θ := drawPotentials(t, kind, anyNumbers)
 	k := rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(10, 600)).Draw(t, "K")
 	var best oracles.KBest

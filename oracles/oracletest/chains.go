@@ -5,11 +5,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pgregory.net/rapid"
+
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"pgregory.net/rapid"
 )
 
 // LongChain returns a batch of one chain without forbidden parts, whose potentials are multiples of 1/8, so that float32 sums are
@@ -28,7 +29,7 @@ func LongChain(r *rand.Rand, length, y int, perPosition bool) *structured.Potent
 
 // Max breaks ties by the smaller label, from the last position back.
 func maxBreaksTies(t *rapid.T, o oracles.Oracle) {
-	θ := drawPotentials(t, kinds.Of(chains.Chain{}), integers)
+	θ := drawPotentials(t, registry.Of(chains.Chain{}), integers)
 	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 	o.Max(θ, y, value)
 	for b := range value {
@@ -44,7 +45,7 @@ func maxBreaksTies(t *rapid.T, o oracles.Oracle) {
 
 // The scores of outputs have the same bits as the structure's Score.
 func topKScoresAreExact(t *rapid.T, o oracles.Oracle) {
-	θ := drawPotentials(t, kinds.Of(chains.Chain{}), reals)
+	θ := drawPotentials(t, registry.Of(chains.Chain{}), reals)
 	var best oracles.KBest
 	o.TopK(θ, rapid.IntRange(1, 600).Draw(t, "K"), &best)
 	for b := range θ.Len() {
@@ -57,7 +58,7 @@ func topKScoresAreExact(t *rapid.T, o oracles.Oracle) {
 
 // Adding a number to all labels of a position adds it to the value and does not change the marginals.
 func shift(t *rapid.T, o oracles.Oracle) {
-	θ, μ := drawPotentials(t, kinds.Of(chains.Chain{}), integers), drawMu(t)
+	θ, μ := drawPotentials(t, registry.Of(chains.Chain{}), integers), drawMu(t)
 	shifted, by := clone(θ), make([]float64, θ.Len())
 	p := chains.Of(shifted)
 	for b := range by {

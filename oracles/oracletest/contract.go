@@ -5,16 +5,17 @@ package oracletest
 import (
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"pgregory.net/rapid"
 )
 
 // Run checks the contract of an oracle of a kind, for all its capabilities, or that its answers are bounds if it is
 // relaxed. The flag -rapid.checks sets the number of repetitions.
-func Run(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
+func Run(t *testing.T, kind registry.Kind, o oracles.Maximiser) {
 	if r, ok := o.(oracles.Relaxed); ok && r.Relaxed() != "" {
 		runRelaxed(t, kind, r)
 		return
@@ -56,7 +57,7 @@ func Run(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
 }
 
 // RunStructure checks the contract of a kind's structure.
-func RunStructure(t *testing.T, kind kinds.Kind) {
+func RunStructure(t *testing.T, kind registry.Kind) {
 	run := func(name string, check func(t *rapid.T, θ *structured.Potentials)) {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) { check(t, drawPotentials(t, kind, anyNumbers)) }))
 	}
@@ -86,7 +87,7 @@ func RunStructure(t *testing.T, kind kinds.Kind) {
 
 // RunChains checks the contract of an oracle of chains: Run, and properties of chains only.
 func RunChains(t *testing.T, o oracles.Oracle) {
-	Run(t, kinds.Of(chains.Chain{}), o)
+	Run(t, registry.Of(chains.Chain{}), o)
 	for _, p := range []struct {
 		name  string
 		check func(t *rapid.T, o oracles.Oracle)

@@ -3,15 +3,16 @@ package oracletest
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
-	"github.com/dsp-go/dsp/structured"
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/registry"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Sums in float64 are within the errors that they state of sums over all outputs with twice as many digits: the value,
 // each marginal, and how large scores can be. Half of the potentials have more digits than float32.
-func doublesAreWithinErrors(t *rapid.T, kind kinds.Kind, o oracles.DoubleSummer) {
+func doublesAreWithinErrors(t *rapid.T, kind registry.Kind, o oracles.DoubleSummer) {
 	from := rapid.SampledFrom([]numbers{reals, rough, near, mixed, absorbed, hiding, anyNumbers}).Draw(t, "kind of numbers")
 	θ := drawPotentials(t, kind, from)
 	rest := clone(θ)

@@ -4,9 +4,10 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/dsp-go/dsp/oracles/kinds"
-	"github.com/dsp-go/dsp/structured"
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/oracles/registry"
+	"github.com/dsp-go/dsp/structured"
 )
 
 var minusInf = float32(math.Inf(-1))
@@ -28,7 +29,7 @@ const (
 
 // drawPotentials draws a few small examples with forbidden parts. The shapes and numbers derive from one seed, which covers more
 // cases than drawing each of them.
-func drawPotentials(t *rapid.T, kind kinds.Kind, from numbers) *structured.Potentials {
+func drawPotentials(t *rapid.T, kind registry.Kind, from numbers) *structured.Potentials {
 	if from == anyNumbers {
 		from = numbers(rapid.IntRange(0, int(anyNumbers)-1).Draw(t, "numbers"))
 	}
@@ -36,7 +37,7 @@ func drawPotentials(t *rapid.T, kind kinds.Kind, from numbers) *structured.Poten
 }
 
 // smallPotentials is drawPotentials with a generator of its own.
-func smallPotentials(r *rand.Rand, kind kinds.Kind, from numbers) *structured.Potentials {
+func smallPotentials(r *rand.Rand, kind registry.Kind, from numbers) *structured.Potentials {
 	θ := kind.Small(r)
 	scale, offset := float32(math.Exp(14*r.Float64()-5)), []float32{0, 0, 1e6, -1e6}[r.IntN(4)]
 	forbidden, most := 0.1*float64(max(0, r.IntN(6)-2)), float32(0)

@@ -3,13 +3,14 @@ package oracletest
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
-	"github.com/dsp-go/dsp/structured"
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/registry"
+	"github.com/dsp-go/dsp/structured"
 )
 
-func expIsGibbs(t *rapid.T, kind kinds.Kind, o oracles.Summer) {
+func expIsGibbs(t *rapid.T, kind registry.Kind, o oracles.Summer) {
 	θ, μ := drawPotentials(t, kind, anyNumbers), drawMu(t)
 	value, u := make([]float64, θ.Len()), new(structured.Marginals)
 	o.Exp(θ, μ, value, u)
@@ -36,7 +37,7 @@ func marginalError(θ *structured.Potentials, b int, logZ float64) float64 {
 // The marginals are the gradient of the value, by central differences along a random direction d. Their error is that of a third order: along d,
 // the third derivative is the third cumulant of ⟨d, 1_y⟩ by μ². A random variable of range r has one of r³/(6√3) at most, that of a coin with
 // two sides r apart.
-func expMarginalsAreGradient(t *rapid.T, kind kinds.Kind, o oracles.Summer) {
+func expMarginalsAreGradient(t *rapid.T, kind registry.Kind, o oracles.Summer) {
 	θ := drawPotentials(t, kind, reals)
 	μ := rapid.SampledFrom([]float64{2, 1, 0.5}).Draw(t, "μ")
 	value, u := make([]float64, θ.Len()), new(structured.Marginals)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -35,7 +35,7 @@ var extremes = []struct {
 
 // runExtremes checks the contract of package oracles for potentials that no scorer should give: every call returns, with values that are NaN where
 // potentials are NaN or +∞, and else finite unless nothing is allowed; outputs are those of the structure, and marginals are NaN or not negative as values are.
-func runExtremes(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
+func runExtremes(t *testing.T, kind registry.Kind, o oracles.Maximiser) {
 	for _, e := range extremes {
 		t.Run(e.name, func(t *testing.T) {
 			done := make(chan struct{})

@@ -4,14 +4,15 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
-	"github.com/dsp-go/dsp/structured"
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/registry"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Where potentials are restricted to what is known of an output, the best output, the sum and the marginals are those of the outputs that agree.
-func givenIsKept(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
+func givenIsKept(t *rapid.T, kind registry.Kind, o oracles.Maximiser) {
 	θ, μ := drawPotentials(t, kind, reals), drawMu(t)
 	given, u := clone(θ), zeros(θ)
 	agreeing := make([][]Output, θ.Len())

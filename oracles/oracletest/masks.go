@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -16,7 +16,7 @@ var masks = []float32{-1e4, -1e5, -1e6, -1e7, -1e8, -1e9, -1.0000001e9, -1e12, -
 
 // masksForbid checks that large negative potentials do not blur the other outputs, whatever their size: all answers that have none of them are those
 // for −∞. Of a relaxed oracle it checks that answers are bounds.
-func masksForbid(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
+func masksForbid(t *testing.T, kind registry.Kind, o oracles.Maximiser) {
 	for _, mask := range masks {
 		t.Run(fmt.Sprint(mask), func(t *testing.T) {
 			for seed := range uint64(30) {

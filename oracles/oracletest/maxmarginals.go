@@ -3,13 +3,14 @@ package oracletest
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/registry"
 )
 
 // Every max-marginal is the best score of the outputs that have its number at its place, and the best output is that of Max.
-func maxMarginalsAreBestOfSome(t *rapid.T, kind kinds.Kind, o oracles.MaxMarginaler) {
+func maxMarginalsAreBestOfSome(t *rapid.T, kind registry.Kind, o oracles.MaxMarginaler) {
 	θ := drawPotentials(t, kind, anyNumbers)
 	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 	again, same := make([]int32, θ.OutputSize()), make([]float64, θ.Len())

@@ -4,14 +4,15 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
-	"github.com/dsp-go/dsp/structured"
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/registry"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // runRelaxed checks the contract of an oracle whose answers are bounds.
-func runRelaxed(t *testing.T, kind kinds.Kind, o oracles.Relaxed) {
+func runRelaxed(t *testing.T, kind registry.Kind, o oracles.Relaxed) {
 	run := func(name string, check func(t *rapid.T)) { t.Run(name, rapid.MakeCheck(check)) }
 	t.Run("extreme potentials", func(t *testing.T) { runExtremes(t, kind, o) })
 	t.Run("large negative potentials forbid", func(t *testing.T) { masksForbid(t, kind, o) })
@@ -28,7 +29,7 @@ func runRelaxed(t *testing.T, kind kinds.Kind, o oracles.Relaxed) {
 const slack = 1e-9
 
 // The value of Max is at least the best score, the output's score at most that, and an answer that counts as exact is the best.
-func maxBoundsBest(t *rapid.T, kind kinds.Kind, o oracles.Relaxed) {
+func maxBoundsBest(t *rapid.T, kind registry.Kind, o oracles.Relaxed) {
 	θ := drawPotentials(t, kind, anyNumbers)
 	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 	o.Max(θ, y, value)
@@ -53,7 +54,7 @@ func maxBoundsBest(t *rapid.T, kind kinds.Kind, o oracles.Relaxed) {
 
 // The value of Exp is at least μ times the logarithm of the sum over all outputs, and marginals are probabilities, which are 0 where
 // potentials are −∞.
-func expBoundsSum(t *rapid.T, kind kinds.Kind, o oracles.Summer) {
+func expBoundsSum(t *rapid.T, kind registry.Kind, o oracles.Summer) {
 	θ, μ := drawPotentials(t, kind, anyNumbers), drawMu(t)
 	value, alone, u := make([]float64, θ.Len()), make([]float64, θ.Len()), new(structured.Marginals)
 	o.Exp(θ, μ, value, u)

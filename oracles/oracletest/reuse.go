@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // answersAreReused checks that what an oracle answers does not depend on what it, and what it writes to, held before: batches of other sizes, and
 // longer lists. Some batches allow no output at all, which all answers say, and whose score is −∞ whatever Max leaves.
-func answersAreReused(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
+func answersAreReused(t *testing.T, kind registry.Kind, o oracles.Maximiser) {
 	var used answers
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 17))

@@ -4,16 +4,17 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
-	"github.com/dsp-go/dsp/structured"
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/registry"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Values differ from exact sums over all outputs by at most Rounding, for potentials on which float32 and float64 lose
 // much. The values of a Relaxed oracle, and bounds, are below by no more than that. Nothing is allowed for errors of
 // the reference, which has twice as many digits.
-func errorsAreWithinRounding(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
+func errorsAreWithinRounding(t *rapid.T, kind registry.Kind, o oracles.Maximiser) {
 	from := rapid.SampledFrom([]numbers{rough, near, mixed, absorbed, hiding, anyNumbers}).Draw(t, "kind of numbers")
 	θ, μ := drawPotentials(t, kind, from), drawMu(t)
 	eachError(o, θ, μ, func(b int, μ, off, bound float64) {
@@ -58,7 +59,7 @@ func eachError(o oracles.Maximiser, θ *structured.Potentials, μ float64, f fun
 // RoundingShares returns the largest share of an oracle's bounds that errors take, of Max and of Exp, on several
 // hundred batches of a kind that are drawn from a fixed seed. A bound that holds for all potentials leaves most of them
 // room, but not much more than the worst need.
-func RoundingShares(kind kinds.Kind, o oracles.Maximiser) (ofMax, ofExp float64) {
+func RoundingShares(kind registry.Kind, o oracles.Maximiser) (ofMax, ofExp float64) {
 	for seed := range uint64(750) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		θ := smallPotentials(r, kind, []numbers{reals, near, mixed, absorbed, hiding}[seed%5])

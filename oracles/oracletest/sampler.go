@@ -4,10 +4,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
-	"github.com/dsp-go/dsp/structured"
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/registry"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // falseAlarm bounds the probability that the samples of a right sampler seem wrong, in one comparison.
@@ -49,7 +50,7 @@ func Divergence(counts []int, p []float64) float64 {
 }
 
 // Samples follow the Gibbs distribution, and depend on their example's potentials and seed alone.
-func samplesAreGibbs(t *rapid.T, kind kinds.Kind, o oracles.Sampler) {
+func samplesAreGibbs(t *rapid.T, kind registry.Kind, o oracles.Sampler) {
 	const n = 5_000
 	θ := drawPotentials(t, kind, anyNumbers)
 	μ, seed := drawMu(t), make([]uint64, θ.Len())

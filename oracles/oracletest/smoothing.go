@@ -3,10 +3,11 @@ package oracletest
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
-	"github.com/dsp-go/dsp/structured"
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/registry"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // smoothings returns those smoothings of a list that the oracle supports.
@@ -20,7 +21,7 @@ func smoothings(o oracles.Maximiser, all ...oracles.Smoothing) (some []oracles.S
 }
 
 // The answer for an example has the same bits alone, in any batch, and when repeated.
-func batchDoesNotMatter(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
+func batchDoesNotMatter(t *rapid.T, kind registry.Kind, o oracles.Maximiser) {
 	θ, μ := drawPotentials(t, kind, anyNumbers), drawMu(t)
 	var one structured.Potentials
 	for _, s := range smoothings(o, oracles.Smoothing{Kind: oracles.None}, oracles.Smoothing{Kind: oracles.L2, Mu: μ}, oracles.Smoothing{Kind: oracles.Entropy, Mu: μ}) {
@@ -39,7 +40,7 @@ func batchDoesNotMatter(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
 }
 
 // 0 ≤ h_μ1 − h_μ2 ≤ (μ1 − μ2)·D for μ1 ≥ μ2 (Pillutla et al. 2019, Prop. 2), and h is h_0.
-func smoothingBounds(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
+func smoothingBounds(t *rapid.T, kind registry.Kind, o oracles.Maximiser) {
 	θ := drawPotentials(t, kind, reals)
 	μ1, μ2 := drawMu(t), drawMu(t)
 	if μ1 < μ2 {
@@ -93,7 +94,7 @@ func bisectSimplex(all []Output, μ float64) (value float64, q []float64) {
 
 // If top-K smoothing claims to be exact, it equals the ℓ₂ smoothing over all outputs; with K = 0 and a sufficient MaxK it always
 // is. It is exact if and only if no output beyond the K best gets weight.
-func topKSmoothingIsExact(t *rapid.T, kind kinds.Kind, o oracles.Ranker) {
+func topKSmoothingIsExact(t *rapid.T, kind registry.Kind, o oracles.Ranker) {
 	θ := drawPotentials(t, kind, reals)
 	s := oracles.Smoothing{Kind: oracles.L2, Mu: rapid.SampledFrom([]float64{5, 1, 0.3, 0.1}).Draw(t, "μ"), MaxK: 1000}
 	s.K = rapid.IntRange(0, 5).Draw(t, "K")
@@ -140,7 +141,7 @@ func sumBelow(all []Output, k int) float64 {
 }
 
 // The mixture's weighted sum is u, and its weights sum to 1.
-func mixtureIsMarginals(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
+func mixtureIsMarginals(t *rapid.T, kind registry.Kind, o oracles.Maximiser) {
 	θ, μ := drawPotentials(t, kind, integers), drawMu(t)
 	for _, s := range smoothings(o, oracles.Smoothing{Kind: oracles.None}, oracles.Smoothing{Kind: oracles.L2, Mu: μ, K: 1},
 		oracles.Smoothing{Kind: oracles.L2, Mu: μ, K: 2}, oracles.Smoothing{Kind: oracles.L2, Mu: μ}) {
@@ -168,7 +169,7 @@ func mixtureIsMarginals(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
 }
 
 // The Gibbs probabilities of all outputs, exp(score − log Z), sum to 1.
-func nBestProbabilities(t *rapid.T, kind kinds.Kind, o oracles.Oracle) {
+func nBestProbabilities(t *rapid.T, kind registry.Kind, o oracles.Oracle) {
 	θ := drawPotentials(t, kind, reals)
 	most := 1
 	for b := range θ.Len() {

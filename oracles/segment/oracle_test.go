@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/oracles/segment"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/segments"
@@ -51,7 +51,7 @@ func TestEveryOutputMasked(t *testing.T) {
 func TestContract(t *testing.T) {
 	for _, s := range []structured.Structure{segments.Segments{}, segments.Counted{}} {
 		t.Run(s.Name(), func(t *testing.T) {
-			each(t, func(t *testing.T, o *segment.Oracle) { oracletest.Run(t, kinds.Of(s), o) })
+			each(t, func(t *testing.T, o *segment.Oracle) { oracletest.Run(t, registry.Of(s), o) })
 		})
 	}
 }

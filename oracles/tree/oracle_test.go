@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/oracles/tree"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -28,7 +28,7 @@ func each(t *testing.T, check func(t *testing.T, form trees.SpanningTree, o *tre
 }
 
 func TestContract(t *testing.T) {
-	each(t, func(t *testing.T, form trees.SpanningTree, o *tree.Oracle) { oracletest.Run(t, kinds.Of(form), o) })
+	each(t, func(t *testing.T, form trees.SpanningTree, o *tree.Oracle) { oracletest.Run(t, registry.Of(form), o) })
 }
 
 // sentences draws potentials of sentences of n words each.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/constituents"
@@ -46,7 +46,7 @@ func TestMarginalsOfDeepStructures(t *testing.T) {
 		for _, n := range k.sizes {
 			for _, large := range []float32{1 << 17, 1 << 24} {
 				d := k.draw(n, large)
-				oracle := kinds.Of(d.θ.Structure).Oracle()
+				oracle := registry.Of(d.θ.Structure).Oracle()
 				var u structured.Marginals
 				var value [1]float64
 				oracle.(oracles.Summer).Exp(d.θ, 1, value[:], &u)

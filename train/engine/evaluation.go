@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
@@ -16,7 +16,7 @@ import (
 // Different shards may be evaluated at the same time.
 type Evaluation struct {
 	*Objective
-	kind    kinds.Kind
+	kind    registry.Kind
 	precise bool // potentials are sums in float64, and so are gradients (rounding.go)
 	bounds  bool // sums include bounds of rounding errors, which an affine scorer has
 	splits  bool // sums include ⟨u_i − r_i, ℓ_i⟩ on its own
@@ -37,14 +37,14 @@ func NewEvaluation(o *Objective) *Evaluation {
 	if o.Task == nil {
 		o.Task = structure.TaskLoss()
 	}
-	return &Evaluation{Objective: o, kind: kinds.Of(structure), splits: true}
+	return &Evaluation{Objective: o, kind: registry.Of(structure), splits: true}
 }
 
 // Len returns n, the number of examples.
 func (e *Evaluation) Len() int { return e.Data.Len() }
 
 // Kind returns the kind of structure that the scorer works on.
-func (e *Evaluation) Kind() kinds.Kind { return e.kind }
+func (e *Evaluation) Kind() registry.Kind { return e.kind }
 
 // Shard is a few examples and the scratch memory of their evaluation.
 type Shard struct {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
@@ -107,7 +107,7 @@ func (o *Objective) checkStructure() error {
 	if o.Loss == Quadratic {
 		return o.checkQuadratic()
 	}
-	oracle := kinds.Of(structure).Oracle()
+	oracle := registry.Of(structure).Oracle()
 	if _, sums := oracle.(oracles.Summer); !sums && o.Loss.Smooth() {
 		why := ""
 		if u, ok := oracle.(oracles.Unsummable); ok {
@@ -141,7 +141,7 @@ func (o *Objective) Floor() float64 {
 // Relaxed returns in what way the oracle's answers may be bounds, as part of a sentence, or "" if they are exact. With bounds, objectives
 // are upper bounds of those with exact answers, and duals are lower bounds of the least relaxed objective.
 func (o *Objective) Relaxed() string {
-	if r, ok := kinds.Of(o.Scorer.Form().Structure).Oracle().(oracles.Relaxed); ok {
+	if r, ok := registry.Of(o.Scorer.Form().Structure).Oracle().(oracles.Relaxed); ok {
 		return r.Relaxed()
 	}
 	return ""

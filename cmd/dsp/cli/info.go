@@ -18,7 +18,7 @@ import (
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/transcripts"
@@ -58,7 +58,7 @@ type structureInfo struct {
 
 func structures() []structureInfo {
 	var all []structureInfo
-	for _, kind := range kinds.All {
+	for _, kind := range registry.All {
 		s := structureInfo{Name: kind.Name(), Oracle: []string{"max"}, GPU: "network"}
 		o := kind.Oracle()
 		if _, ok := o.(oracles.Ranker); ok {

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/cmd/dsp/server"
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/structured"
 )
 
 func serveCommand() *cobra.Command {
-	o := server.Options{Version: version(), Limits: examples.DefaultLimits(), Splitter: tokens.Unicode{}}
+	o := server.Options{Version: version(), Limits: requests.DefaultLimits(), Splitter: tokens.Unicode{}}
 	var listen, tokenFile string
 	var megabytes, memory int
 	cmd := &cobra.Command{

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	registry "github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 )
 
 func TestUsageErrors(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/predictions"
@@ -197,7 +197,7 @@ func TestTooManyExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newServer(t, func(o *Options) { o.Models, o.MaxBody = []string{"m=" + path}, 8<<20 })
-	n := examples.MostExamples + 1
+	n := requests.MostExamples + 1
 	list := func(of string) string { return strings.TrimSuffix(strings.Repeat(of+",", n), ",") }
 	for body, path := range map[string]string{
 		strings.Repeat(`{"words":["a"]}`+"\n", n):       "/predict",
@@ -309,7 +309,7 @@ func TestFootprints(t *testing.T) {
 	p := s.models[0].pool.Load()
 	for _, n := range []int{100, 3000} {
 		words := strings.TrimSuffix(strings.Repeat(`"the",`, n), ",")
-		o, err := examples.Parse([]byte(`{"words": [`+words+`], "pos": [`+words+`]}`), p.reader)
+		o, err := requests.Parse([]byte(`{"words": [`+words+`], "pos": [`+words+`]}`), p.reader)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +320,7 @@ func TestFootprints(t *testing.T) {
 		for _, options := range []predictions.Options{{Probability: true}, {NBest: 20, Marginals: true}} {
 			estimate := int64(p.bytes(&e, options))
 			before := allocated()
-			d, err := p.reader.Dataset([]examples.Example{e})
+			d, err := p.reader.Dataset([]requests.Example{e})
 			if err == nil {
 				err = p.model.NewAnswerer().Predict(d, options, func(int, *predictions.Prediction) error { return nil })
 			}
@@ -354,7 +354,7 @@ func TestDecodedImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		estimate := int64(examples.PerDecoded(file.Bytes()) * side * side)
+		estimate := int64(requests.PerDecoded(file.Bytes()) * side * side)
 		before := allocated()
 		if _, err := images.Decode(bytes.NewReader(file.Bytes()), name); err != nil {
 			t.Fatal(err)
@@ -406,7 +406,7 @@ func inLittleMemory(t *testing.T, s *Server, e *entry, width, height int) {
 		t.Fatal(err)
 	}
 	p := e.pool.Load()
-	x, err := p.reader.Example(&examples.Object{Image: file.Bytes()})
+	x, err := p.reader.Example(&requests.Object{Image: file.Bytes()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,7 +416,7 @@ func inLittleMemory(t *testing.T, s *Server, e *entry, width, height int) {
 	}
 	before := allocated()
 	most := peak(func() {
-		d, err := p.reader.Dataset([]examples.Example{x})
+		d, err := p.reader.Dataset([]requests.Example{x})
 		if err == nil {
 			err = p.model.NewAnswerer().Predict(d, predictions.Options{Probability: true}, func(int, *predictions.Prediction) error { return nil })
 		}

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -72,7 +72,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 	var request *inferRequest
 	var a *answers
 	err = e.run(r.Context(), held, func(p *pool) (*job, error) {
-		extent, err := examples.ExtentOf(body)
+		extent, err := requests.ExtentOf(body)
 		if err == nil {
 			err = held.await(r.Context(), extent.Tensors(p.reader), "what the body holds")
 		}
@@ -136,7 +136,7 @@ func parseInfer(body []byte) (*inferRequest, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&request); err != nil {
-		return nil, structured.BadInput("%s", examples.Explain(err))
+		return nil, structured.BadInput("%s", requests.Explain(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, structured.BadInput("more text after the object")
@@ -163,21 +163,21 @@ func (p *pool) wanted(r *inferRequest) ([]string, error) {
 		return wanted, nil
 	}
 	extra := []string{"marginals"}
-	if p.reader.Inputs()[0].Kind != examples.Objects {
+	if p.reader.Inputs()[0].Kind != requests.Objects {
 		extra = append(extra, answerTensor)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(extra, name) }), nil
 }
 
 // exampleTensors reads the examples of the inputs.
-func (p *pool) exampleTensors(list []tensor) ([]examples.Example, error) {
+func (p *pool) exampleTensors(list []tensor) ([]requests.Example, error) {
 	known := p.reader.Inputs()
 	in, err := newInputSet(list, known)
 	if err != nil {
 		return nil, err
 	}
-	var objects []*examples.Object
-	if known[0].Kind == examples.Objects {
+	var objects []*requests.Object
+	if known[0].Kind == requests.Objects {
 		if objects, err = in.parsed(p.reader); err != nil {
 			return nil, err
 		}
@@ -187,7 +187,7 @@ func (p *pool) exampleTensors(list []tensor) ([]examples.Example, error) {
 	if err := tooMany(len(objects)); err != nil {
 		return nil, err
 	}
-	all := make([]examples.Example, len(objects))
+	all := make([]requests.Example, len(objects))
 	for k, o := range objects {
 		if all[k], err = p.reader.Example(o); err != nil {
 			if len(objects) > 1 {
@@ -203,7 +203,7 @@ func (p *pool) exampleTensors(list []tensor) ([]examples.Example, error) {
 }
 
 // parsed returns the examples of the tensor that holds objects, which r reads.
-func (in *inputSet) parsed(r examples.Reader) ([]*examples.Object, error) {
+func (in *inputSet) parsed(r requests.Reader) ([]*requests.Object, error) {
 	t := in.tensors[exampleTensor]
 	if t == nil || in.lengths != nil {
 		return nil, structured.BadInput("expected one input, %s, with an object for each example as POST /predict reads it", exampleTensor)
@@ -215,9 +215,9 @@ func (in *inputSet) parsed(r examples.Reader) ([]*examples.Object, error) {
 	if err := tooMany(len(texts)); err != nil {
 		return nil, err
 	}
-	all := make([]*examples.Object, len(texts))
+	all := make([]*requests.Object, len(texts))
 	for k, text := range texts {
-		if all[k], err = examples.Parse([]byte(text), r); err != nil {
+		if all[k], err = requests.Parse([]byte(text), r); err != nil {
 			return nil, t.bad(": example %d: %w", k, err)
 		}
 	}
@@ -226,7 +226,7 @@ func (in *inputSet) parsed(r examples.Reader) ([]*examples.Object, error) {
 
 // sums reports whether there are probabilities.
 func (p *pool) sums() bool {
-	_, ok := kinds.Of(p.model.Net.Form().Structure).Oracle().(oracles.Summer)
+	_, ok := registry.Of(p.model.Net.Form().Structure).Oracle().(oracles.Summer)
 	return ok
 }
 

@@ -3,7 +3,7 @@ package server
 import (
 	"net/http"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -69,7 +69,7 @@ func (s *Server) modelMetadata(w http.ResponseWriter, r *http.Request) error {
 // readsText reports whether raw text has all that the model reads.
 func (p *pool) readsText() bool {
 	in := p.reader.Inputs()
-	return len(in) == 1 && in[0].Kind == examples.Strings && in[0].Name == "word"
+	return len(in) == 1 && in[0].Kind == requests.Strings && in[0].Name == "word"
 }
 
 // inputs describes the tensors that a request has.
@@ -77,11 +77,11 @@ func (p *pool) inputs() []tensorMetadata {
 	var all []tensorMetadata
 	for _, in := range p.reader.Inputs() {
 		switch in.Kind {
-		case examples.Strings:
+		case requests.Strings:
 			all = append(all, tensorMetadata{in.Name, "BYTES", []int{-1}})
-		case examples.Numbers:
+		case requests.Numbers:
 			all = append(all, tensorMetadata{in.Name, "FP32", []int{-1, in.Width}})
-		case examples.Objects:
+		case requests.Objects:
 			return []tensorMetadata{{exampleTensor, "BYTES", []int{-1}}}
 		}
 	}

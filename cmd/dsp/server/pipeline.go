@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/characters"
 	"github.com/dsp-go/dsp/models/data/conllu"
@@ -211,11 +211,11 @@ func lineOptions(r *http.Request) (o lineQuery, err error) {
 }
 
 // textExtent counts what the body of a request for a pipeline holds.
-func textExtent(r *http.Request, body []byte) (examples.Extent, error) {
+func textExtent(r *http.Request, body []byte) (requests.Extent, error) {
 	if isPlain(r) {
-		return examples.Extent{Bytes: len(body)}, nil
+		return requests.Extent{Bytes: len(body)}, nil
 	}
-	return examples.ExtentOf(body)
+	return requests.ExtentOf(body)
 }
 
 // isPlain reports whether the body of a request is raw text as it is.

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models/data/masks"
 	"github.com/dsp-go/dsp/models/data/segmentation"
 	"github.com/dsp-go/dsp/models/data/tokens"
@@ -46,7 +46,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 	var lines [][]byte
 	err = e.run(r.Context(), held, func(p *pool) (*job, error) {
 		if !isImage(r) {
-			extent, err := examples.ExtentOf(body)
+			extent, err := requests.ExtentOf(body)
 			if err == nil {
 				err = held.await(r.Context(), extent.Parsed(p.reader), "what the body holds")
 			}
@@ -75,7 +75,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		}
 		if options.Overlay {
 			for k := range all {
-				all[k].Bytes += examples.PerOverlay * all[k].Pixels
+				all[k].Bytes += requests.PerOverlay * all[k].Pixels
 			}
 		}
 		if err := p.fits(all, options.Options); err != nil {
@@ -102,7 +102,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 }
 
 // keeps refuses examples of which predictions are to keep what they do not say, or say what predictions are not to keep.
-func (p *pool) keeps(all []examples.Example, force bool) error {
+func (p *pool) keeps(all []requests.Example, force bool) error {
 	if force {
 		if err := p.model.Keeps(settings.Query); err != nil {
 			return err
@@ -208,23 +208,23 @@ func isImage(r *http.Request) bool {
 
 // tooMany refuses requests of too many examples.
 func tooMany(n int) error {
-	if n > examples.MostExamples {
-		return refuse(http.StatusRequestEntityTooLarge, "more than %d examples; send fewer at once", examples.MostExamples)
+	if n > requests.MostExamples {
+		return refuse(http.StatusRequestEntityTooLarge, "more than %d examples; send fewer at once", requests.MostExamples)
 	}
 	return nil
 }
 
 // readBody reads the examples of a body: an image file, or an object per line. Raw text has an example for each of its sentences.
-func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens.Splitter) ([]examples.Example, error) {
+func readBody(r *http.Request, body []byte, reader requests.Reader, split tokens.Splitter) ([]requests.Example, error) {
 	if isImage(r) {
 		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		if kind != "image/png" && kind != "image/jpeg" {
 			return nil, refuse(http.StatusUnsupportedMediaType, "Content-Type %s: expected image/png, image/jpeg, or JSON", kind)
 		}
-		e, err := reader.Example(&examples.Object{Image: body})
-		return []examples.Example{e}, err
+		e, err := reader.Example(&requests.Object{Image: body})
+		return []requests.Example{e}, err
 	}
-	var all []examples.Example
+	var all []requests.Example
 	lines := bytes.Lines(body)
 	several := bytes.IndexByte(bytes.TrimSpace(body), '\n') >= 0
 	if several && json.Valid(body) { // one object on several lines
@@ -236,7 +236,7 @@ func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		o, err := examples.Parse(line, reader)
+		o, err := requests.Parse(line, reader)
 		named := 0 // the line that messages name
 		if several {
 			named = number
@@ -259,10 +259,10 @@ func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens
 }
 
 // appendSentences appends the examples of an object; line is its number in the request, 0 if it is the only one.
-func appendSentences(all []examples.Example, o *examples.Object, reader examples.Reader, split tokens.Splitter, line int) ([]examples.Example, error) {
+func appendSentences(all []requests.Example, o *requests.Object, reader requests.Reader, split tokens.Splitter, line int) ([]requests.Example, error) {
 	for sentence := range o.Sentences(split) {
 		e, err := reader.Example(sentence)
-		if errors.Is(err, examples.ErrNoWords) {
+		if errors.Is(err, requests.ErrNoWords) {
 			continue // no sentence, no answer
 		}
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -19,7 +19,7 @@ var (
 // job is a request for the predictions of some examples.
 type job struct {
 	ctx      context.Context // when it ends, what is left of the job is dropped
-	examples []examples.Example
+	examples []requests.Example
 	options  predictions.Options
 	// use takes the prediction for example k, which is example i of d. Several goroutines call it at once.
 	use func(k int, d *structured.Dataset, i int, p *predictions.Prediction) error

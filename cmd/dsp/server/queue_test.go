@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models/predictions"
 )
 
@@ -17,7 +17,7 @@ import (
 func jobOf(n, size int, o predictions.Options) *job {
 	j := &job{ctx: context.Background(), options: o}
 	for range n {
-		j.examples = append(j.examples, examples.Example{Size: size})
+		j.examples = append(j.examples, requests.Example{Size: size})
 	}
 	return j
 }

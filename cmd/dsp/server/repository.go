@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/pipelines"
@@ -118,10 +118,10 @@ func (s *Server) load(e *entry) error {
 		if err = s.tagFirst(p.model); err != nil {
 			return err
 		}
-		if p.reader, err = examples.For(p.model, s.o.Limits, s.o.Splitter); err != nil {
+		if p.reader, err = requests.For(p.model, s.o.Limits, s.o.Splitter); err != nil {
 			return structured.BadInput("%s: %w", e.path, err)
 		}
-		if p.model.MaxWords = s.o.Limits.Words; examples.ReadsSentences(p.reader) {
+		if p.model.MaxWords = s.o.Limits.Words; requests.ReadsSentences(p.reader) {
 			s.reads.Store(true)
 		}
 		return nil

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -34,7 +34,7 @@ type Options struct {
 	Memory  int64         // bytes for all requests; 0: half of what is available
 	Timeout time.Duration // from the header of a request to its answer
 	Watch   time.Duration // between looks at the models' files; 0: never
-	Limits  examples.Limits
+	Limits  requests.Limits
 
 	Splitter tokens.Splitter // of raw text
 }

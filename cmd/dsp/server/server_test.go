@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/tokens"
@@ -67,7 +67,7 @@ func newServer(t testing.TB, change func(o *Options)) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Models: []string{"m=" + path}, Threads: 2, Queue: 4, MaxBody: 1 << 16, Timeout: time.Minute, Limits: examples.DefaultLimits(), Splitter: tokens.Unicode{}}
+	o := Options{Models: []string{"m=" + path}, Threads: 2, Queue: 4, MaxBody: 1 << 16, Timeout: time.Minute, Limits: requests.DefaultLimits(), Splitter: tokens.Unicode{}}
 	if change != nil {
 		change(&o)
 	}
@@ -93,7 +93,7 @@ func TestFullQueue(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Queue = 1 })
 	p := s.models[0].pool.Load()
 	reader := p.reader
-	o, err := examples.Parse([]byte(fine), reader)
+	o, err := requests.Parse([]byte(fine), reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestFullQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	held, begun := make(chan struct{}), make(chan struct{})
-	j := &job{ctx: context.Background(), examples: []examples.Example{e}, use: func(int, *structured.Dataset, int, *predictions.Prediction) error {
+	j := &job{ctx: context.Background(), examples: []requests.Example{e}, use: func(int, *structured.Dataset, int, *predictions.Prediction) error {
 		close(begun)
 		<-held
 		return nil
@@ -139,7 +139,7 @@ func TestTimeInQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := examples.For(m, examples.DefaultLimits(), tokens.Unicode{})
+	reader, err := requests.For(m, requests.DefaultLimits(), tokens.Unicode{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,14 +190,14 @@ func TestMemoryForBodies(t *testing.T) {
 func TestLargeAnswers(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.MaxBody, o.Timeout = 1<<20, 5*time.Minute })
 	p := s.models[0].pool.Load()
-	of := func(positions int) examples.Example {
-		return examples.Example{Line: 1, Extent: models.Extent{Positions: positions}}
+	of := func(positions int) requests.Example {
+		return requests.Example{Line: 1, Extent: models.Extent{Positions: positions}}
 	}
-	few := []examples.Example{of(10000)}
+	few := []requests.Example{of(10000)}
 	if err := p.fits(few, predictions.Options{NBest: 100}); err != nil || few[0].Work == 0 {
 		t.Error(err)
 	}
-	err := p.fits([]examples.Example{of(1), of(1 << 30)}, predictions.Options{NBest: 100})
+	err := p.fits([]requests.Example{of(1), of(1 << 30)}, predictions.Options{NBest: 100})
 	if code, text := status(err, 0); code != http.StatusRequestEntityTooLarge || !strings.Contains(text, "line 1: to predict an example of 1073741824 positions would take about") {
 		t.Errorf("%d %s", code, text)
 	}
@@ -235,9 +235,9 @@ func together(t *testing.T, p *pool, jobs ...*job) {
 }
 
 // exampleOf reads an example of a request.
-func exampleOf(t *testing.T, p *pool, text string) examples.Example {
+func exampleOf(t *testing.T, p *pool, text string) requests.Example {
 	t.Helper()
-	o, err := examples.Parse([]byte(text), p.reader)
+	o, err := requests.Parse([]byte(text), p.reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestMemoryAfterAnInternalError(t *testing.T) {
 	p.start(1)
 	defer p.stop()
 	for k, use := range []func(){func() {}, func() {}, func() { panic("a bug") }, func() {}} {
-		j := &job{ctx: t.Context(), examples: []examples.Example{exampleOf(t, p, fine)}, use: func(int, *structured.Dataset, int, *predictions.Prediction) error {
+		j := &job{ctx: t.Context(), examples: []requests.Example{exampleOf(t, p, fine)}, use: func(int, *structured.Dataset, int, *predictions.Prediction) error {
 			use()
 			return nil
 		}}
@@ -336,7 +336,7 @@ func TestReplacedPoolStops(t *testing.T) {
 func TestInternalError(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Threads = 1 })
 	p := s.models[0].pool.Load()
-	o, err := examples.Parse([]byte(fine), p.reader)
+	o, err := requests.Parse([]byte(fine), p.reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func TestInternalError(t *testing.T) {
 	}
 	held, begun := make(chan struct{}), make(chan struct{})
 	one := func(use func()) *job {
-		return &job{ctx: context.Background(), examples: []examples.Example{e}, use: func(int, *structured.Dataset, int, *predictions.Prediction) error {
+		return &job{ctx: context.Background(), examples: []requests.Example{e}, use: func(int, *structured.Dataset, int, *predictions.Prediction) error {
 			use()
 			return nil
 		}}
@@ -398,12 +398,12 @@ func TestReplacedMeanwhile(t *testing.T) {
 			}
 			p.stop()
 		}
-		o, err := examples.Parse([]byte(fine), p.reader)
+		o, err := requests.Parse([]byte(fine), p.reader)
 		if err != nil {
 			return nil, err
 		}
 		x, err := p.reader.Example(o)
-		return &job{examples: []examples.Example{x}, use: func(int, *structured.Dataset, int, *predictions.Prediction) error {
+		return &job{examples: []requests.Example{x}, use: func(int, *structured.Dataset, int, *predictions.Prediction) error {
 			used++
 			return nil
 		}}, err

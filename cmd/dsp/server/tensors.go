@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -135,7 +135,7 @@ func elements[T any](t *tensor, data []byte) ([]T, error) {
 	}
 	var list []json.RawMessage
 	if wrong := json.Unmarshal(data, &list); wrong != nil {
-		return nil, t.bad(": %s", examples.Explain(wrong))
+		return nil, t.bad(": %s", requests.Explain(wrong))
 	}
 	all = make([]T, len(list))
 	for k, element := range list {
@@ -184,7 +184,7 @@ type inputSet struct {
 }
 
 // newInputSet checks names and lengths.
-func newInputSet(list []tensor, known []examples.Input) (*inputSet, error) {
+func newInputSet(list []tensor, known []requests.Input) (*inputSet, error) {
 	in := &inputSet{tensors: map[string]*tensor{}}
 	names := []string{lengthsTensor}
 	for _, k := range known {
@@ -215,16 +215,16 @@ func newInputSet(list []tensor, known []examples.Input) (*inputSet, error) {
 }
 
 // objects returns the examples of a request for a model that reads columns and numbers of positions.
-func (in *inputSet) objects(known []examples.Input) ([]*examples.Object, error) {
-	var all []*examples.Object
+func (in *inputSet) objects(known []requests.Input) ([]*requests.Object, error) {
+	var all []*requests.Object
 	grow := func(n int) error {
 		if err := tooMany(n); err != nil {
 			return err
 		}
 		if all == nil {
-			all = make([]*examples.Object, n)
+			all = make([]*requests.Object, n)
 			for k := range all {
-				all[k] = &examples.Object{}
+				all[k] = &requests.Object{}
 			}
 		}
 		if len(all) != n {
@@ -238,7 +238,7 @@ func (in *inputSet) objects(known []examples.Input) ([]*examples.Object, error) 
 			continue // the reader says what is missing
 		}
 		switch k.Kind {
-		case examples.Strings:
+		case requests.Strings:
 			cells, err := values[string](t, "BYTES")
 			if err != nil {
 				return nil, err
@@ -256,7 +256,7 @@ func (in *inputSet) objects(known []examples.Input) ([]*examples.Object, error) 
 				}
 				all[i].Columns[k.Name] = row
 			}
-		case examples.Numbers:
+		case requests.Numbers:
 			numbers, err := values[float32](t, "FP32", "FP64")
 			if err != nil {
 				return nil, err

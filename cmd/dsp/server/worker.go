@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -22,7 +22,7 @@ type pool struct {
 	*queue
 	name    string // of the model
 	model   *models.Model
-	reader  examples.Reader
+	reader  requests.Reader
 	metrics modelMetrics
 	memory  *budget // for predictions
 	kept    int64   // bytes of scratch memory that a worker keeps for the next batch
@@ -104,7 +104,7 @@ func crashed(err error) bool {
 // predict predicts a batch and hands the predictions to the jobs. If it fails, some may have been handed over.
 func (p *pool) predict(a *models.Answerer, batch []span) error {
 	return host.Guard(func() error {
-		var all []examples.Example
+		var all []requests.Example
 		var of []span // of each example
 		var places []uint64
 		for _, span := range batch {
@@ -138,19 +138,19 @@ func (p *pool) stop() {
 }
 
 // bytes estimates the memory of predicting an example.
-func (p *pool) bytes(e *examples.Example, o predictions.Options) float64 {
+func (p *pool) bytes(e *requests.Example, o predictions.Options) float64 {
 	return p.model.Footprint(e.Extent, o) + float64(e.Bytes)
 }
 
 // usual returns the memory of predicting a batch of usual examples.
 func (p *pool) usual() int64 {
 	const length = 32
-	e := examples.Example{Extent: models.Extent{Positions: length, Characters: 8 * length}}
+	e := requests.Example{Extent: models.Extent{Positions: length, Characters: 8 * length}}
 	return int64(batchPositions / length * p.bytes(&e, predictions.Options{}))
 }
 
 // fits refuses examples whose predictions would take more memory than there is for all, and tells each how much it takes.
-func (p *pool) fits(all []examples.Example, o predictions.Options) error {
+func (p *pool) fits(all []requests.Example, o predictions.Options) error {
 	for k := range all {
 		e := &all[k]
 		bytes := p.bytes(e, o)

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // The loss is log Z less the score of the output, by enumeration, and its gradient the marginals less the output's indicator.
 func TestLoss(t *testing.T) {
-	for _, kind := range kinds.All {
+	for _, kind := range registry.All {
 		r := rand.New(rand.NewPCG(4, 4))
 		if kind.Structure.Name() == "second-order chain" {
 			kind.Small = smallSecond

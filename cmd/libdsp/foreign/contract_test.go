@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/choices"
@@ -181,7 +181,7 @@ func (o *askedSums) Sample(θ *structured.Potentials, μ float64, n int, seed []
 // Answers through the memory of a caller satisfy the contract of oracles, for every registered structure.
 func TestContract(t *testing.T) {
 	declared := map[string]bool{}
-	for _, kind := range kinds.All {
+	for _, kind := range registry.All {
 		if _, second := kind.Structure.(chains.Second); second {
 			kind.Small = smallSecond // callers cannot forbid steps but by −∞
 		}

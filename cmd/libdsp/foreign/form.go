@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/choices"
@@ -235,7 +235,7 @@ type Form struct {
 	Settings    Settings
 	Description Description
 	structure
-	kind  kinds.Kind
+	kind  registry.Kind
 	lanes sync.Pool
 }
 
@@ -258,7 +258,7 @@ func NewForm(settings []byte) (*Form, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Settings.Structure, err)
 	}
-	f.Form, f.structure, f.kind = form, of, kinds.Of(form.Structure)
+	f.Form, f.structure, f.kind = form, of, registry.Of(form.Structure)
 	f.lanes.New = func() any { return &lane{oracle: f.kind.Oracle()} }
 	f.Description = describe(f.Form, f.kind.Oracle())
 	f.Description.Hessian = f.kind.Chart != nil

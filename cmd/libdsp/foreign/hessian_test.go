@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -55,12 +55,12 @@ func products(t *testing.T, o *asked, θ, direction *structured.Potentials) (pro
 
 // Products with the Hessian are the derivatives of marginals along a direction, of every structure that says that it answers; the others refuse.
 func TestHessian(t *testing.T) {
-	several := kinds.Of(trees.SpanningTree{})
-	for i, kind := range append(kinds.All[:len(kinds.All):len(kinds.All)], several) {
+	several := registry.Of(trees.SpanningTree{})
+	for i, kind := range append(registry.All[:len(registry.All):len(registry.All)], several) {
 		if _, second := kind.Structure.(chains.Second); second {
 			kind.Small = smallSecond
 		}
-		r, o := rand.New(rand.NewPCG(7, 1)), &asked{roots: i == len(kinds.All)}
+		r, o := rand.New(rand.NewPCG(7, 1)), &asked{roots: i == len(registry.All)}
 		for round := range 20 {
 			θ := kind.Small(r)
 			var direction structured.Potentials

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 )
 
 // The outputs that are accepted are those that enumeration lists: of every structure, what differs from an output in one number is accepted if it is an output too.
 func TestOutputs(t *testing.T) {
-	for _, kind := range kinds.All {
+	for _, kind := range registry.All {
 		r := rand.New(rand.NewPCG(4, 4))
 		if kind.Structure.Name() == "second-order chain" {
 			kind.Small = smallSecond

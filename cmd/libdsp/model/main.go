@@ -18,7 +18,7 @@ import (
 	"unsafe"
 
 	"github.com/dsp-go/dsp/cmd/dsp/server"
-	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/exchange/onnx"
 )
@@ -53,7 +53,7 @@ func dsp_model_free(p *C.char) { C.free(unsafe.Pointer(p)) }
 //export dsp_model_open
 func dsp_model_open(path *C.char, threads C.int32_t, model *C.int64_t) *C.char {
 	return guarded(func() error {
-		limits := examples.DefaultLimits()
+		limits := requests.DefaultLimits()
 		limits.Positions = 1 << 24 // the caller's own data: memory is the limit
 		s, err := server.New(server.Options{
 			Models: []string{"model=" + C.GoString(path)}, Threads: int(threads), Queue: math.MaxInt32, MaxBody: 1 << 31, Timeout: 1000 * time.Hour,

@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -25,7 +25,7 @@ type selectSettings struct {
 }
 
 // kind joins the structure and its oracle.
-var kind = kinds.Kind{Structure: selection{Most: 3}, Oracle: func() oracles.Maximiser { return new(oracle) }, Small: small}
+var kind = registry.Kind{Structure: selection{Most: 3}, Oracle: func() oracles.Maximiser { return new(oracle) }, Small: small}
 
 // task is like tag: a label for each position, "out" or "in". Labelling completes it.
 var task = tasks.Labelling(tasks.Task{
@@ -89,7 +89,7 @@ func main() {
 
 // register registers the structure, and then the task that predicts it.
 func register() {
-	if err := kinds.Register(kind); err != nil {
+	if err := registry.Register(kind); err != nil {
 		panic(err) // a mistake in this program
 	}
 	tasks.Register(task)

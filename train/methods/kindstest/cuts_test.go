@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/methods"
@@ -15,12 +15,12 @@ import (
 // On grids with submodular edges, methods that maximise by cuts certify the optimum that others certify with junction trees.
 func TestCutsCertify(t *testing.T) {
 	var cuts []oracles.Truncator // all oracles that the runs create
-	all := kinds.All
-	t.Cleanup(func() { kinds.All = all })
-	kinds.All = append([]kinds.Kind(nil), all...)
-	for k := range kinds.All {
+	all := registry.All
+	t.Cleanup(func() { registry.All = all })
+	registry.All = append([]registry.Kind(nil), all...)
+	for k := range registry.All {
 		if oracle := all[k].Oracle; all[k].Structure == (graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}) {
-			kinds.All[k].Oracle = func() oracles.Maximiser {
+			registry.All[k].Oracle = func() oracles.Maximiser {
 				o := oracle()
 				cuts = append(cuts, o.(oracles.Truncator))
 				return o

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -43,7 +43,7 @@ func treeMeasures() []measure {
 		} {
 			part := fmt.Sprintf("oracle, %s, %d words, %s", of.structure.Name(), words, named)
 			θ := randomTrees(of.structure, sentences, words, relations)
-			all = append(all, oracleMeasures(part, kinds.Of(of.structure).Oracle(), θ, of.names)...)
+			all = append(all, oracleMeasures(part, registry.Of(of.structure).Oracle(), θ, of.names)...)
 		}
 	}
 	return all

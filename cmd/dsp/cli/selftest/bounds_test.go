@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/oracles/reweighted"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -24,7 +24,7 @@ func (l low) Exp(θ *structured.Potentials, μ float64, value []float64, u *stru
 
 // The bounds of relaxed kinds pass their checks, and bounds that are too low fail.
 func TestBoundsAreCheckedAgainstEnumeration(t *testing.T) {
-	for _, kind := range kinds.All {
+	for _, kind := range registry.All {
 		if !relaxed(kind.Oracle()) {
 			continue
 		}

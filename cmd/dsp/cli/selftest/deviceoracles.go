@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -34,7 +34,7 @@ func (g *rig) oracleChecks() []Check {
 // onSmallChains runs one of the CPU oracle's checks on the device's oracle.
 func (g *rig) onSmallChains(check checkOracle) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
-		kind, o := kinds.Of(chains.Chain{}), cudaoracles.NewChainOracle(g.Device)
+		kind, o := registry.Of(chains.Chain{}), cudaoracles.NewChainOracle(g.Device)
 		for range g.pick(instances, 30) {
 			err := ctx.Err()
 			if err == nil {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -57,7 +57,7 @@ func gibbs(θ *structured.Potentials, b int, all []output, μ float64) (value fl
 }
 
 // drawSmall draws potentials of a few examples whose outputs can be enumerated, with ties and forbidden parts here and there.
-func drawSmall(kind kinds.Kind, r *rand.Rand) *structured.Potentials {
+func drawSmall(kind registry.Kind, r *rand.Rand) *structured.Potentials {
 	θ := kind.Small(r)
 	whole, forbid := r.IntN(3) == 0, r.IntN(3) == 0
 	for k := range θ.Parts {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -18,14 +18,14 @@ const instances = 300 // random small batches for each check against enumeration
 // oracleChecks returns the checks of every registered kind's oracle.
 func oracleChecks() []Check {
 	var checks []Check
-	for _, kind := range kinds.All {
+	for _, kind := range registry.All {
 		checks = append(checks, kindChecks(kind)...)
 	}
 	return append(checks, Check{"chain oracles: " + chain.Vector() + " vs plain Go", checkVectors})
 }
 
 // kindChecks compares every answer of a kind's oracle with enumeration.
-func kindChecks(kind kinds.Kind) []Check {
+func kindChecks(kind registry.Kind) []Check {
 	var checks []Check
 	add := func(question string, check checkOracle) {
 		checks = append(checks, Check{kind.Name() + " " + question + " vs enumeration", onSmall(kind, check)})
@@ -51,7 +51,7 @@ func kindChecks(kind kinds.Kind) []Check {
 type checkOracle func(o oracles.Maximiser, θ *structured.Potentials, r *rand.Rand, w *worst) error
 
 // onSmall runs a check of a kind's oracle on many random batches.
-func onSmall(kind kinds.Kind, check checkOracle) func(context.Context, *rand.Rand, *worst) (string, error) {
+func onSmall(kind registry.Kind, check checkOracle) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 		o := kind.Oracle()
 		for range instances {

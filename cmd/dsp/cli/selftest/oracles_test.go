@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -39,7 +39,7 @@ func (g garbled) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 
 // Every kind's oracle passes all of its checks, and fails each check whose answer is garbled.
 func TestEveryKindIsCheckedAgainstEnumeration(t *testing.T) {
-	for _, kind := range kinds.All {
+	for _, kind := range registry.All {
 		right := kind.Oracle()
 		if relaxed(right) {
 			continue
@@ -70,7 +70,7 @@ func TestEveryKindIsCheckedAgainstEnumeration(t *testing.T) {
 }
 
 // check runs one check of a kind's oracle.
-func check(t *testing.T, kind kinds.Kind, question string) (found string, ok bool) {
+func check(t *testing.T, kind registry.Kind, question string) (found string, ok bool) {
 	for _, c := range kindChecks(kind) {
 		if strings.HasPrefix(c.Name, kind.Name()+" "+question+" vs") {
 			r := c.Do(t.Context(), 1)
@@ -83,7 +83,7 @@ func check(t *testing.T, kind kinds.Kind, question string) (found string, ok boo
 
 // Small batches have allowed and forbidden outputs, and outputs that tie.
 func TestSmallBatchesVary(t *testing.T) {
-	for _, kind := range kinds.All {
+	for _, kind := range registry.All {
 		r := rand.New(rand.NewPCG(1, 0))
 		var none, some, ties int
 		for range instances {

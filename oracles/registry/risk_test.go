@@ -1,4 +1,4 @@
-package kinds_test
+package registry_test
 
 import (
 	"math"
@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/choices"
 	"github.com/dsp-go/dsp/structured/transcripts"
@@ -15,7 +15,7 @@ import (
 
 // The output that is decoded by least risk has the least expected loss of all outputs, by enumeration.
 func TestLeastRisk(t *testing.T) {
-	for _, kind := range kinds.All {
+	for _, kind := range registry.All {
 		t.Run(kind.Name(), func(t *testing.T) {
 			structure, minimises := kind.Structure.(structured.RiskMinimiser)
 			if !minimises {

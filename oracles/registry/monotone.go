@@ -1,4 +1,4 @@
-package kinds
+package registry
 
 import (
 	"github.com/dsp-go/dsp/oracles"

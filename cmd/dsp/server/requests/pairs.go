@@ -1,4 +1,4 @@
-package examples
+package requests
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package examples
+package requests
 
 import "github.com/dsp-go/dsp/structured"
 

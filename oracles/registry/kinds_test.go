@@ -1,4 +1,4 @@
-package kinds_test
+package registry_test
 
 import (
 	"math/rand/v2"
@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/matchings"
@@ -23,7 +23,7 @@ var elsewhere = []structured.Structure{
 
 // Every registered structure and its oracle satisfy the contract.
 func TestContract(t *testing.T) {
-	for _, k := range kinds.All {
+	for _, k := range registry.All {
 		t.Run(k.Name(), func(t *testing.T) {
 			t.Run("structure", func(t *testing.T) { oracletest.RunStructure(t, k) })
 			if !slices.ContainsFunc(elsewhere, func(s structured.Structure) bool { return s.Name() == k.Name() }) {
@@ -36,13 +36,13 @@ func TestContract(t *testing.T) {
 // Small draws examples of its own kind, Of finds each kind, and names are unique.
 func TestOf(t *testing.T) {
 	seen := map[string]bool{}
-	for _, k := range kinds.All {
+	for _, k := range registry.All {
 		if seen[k.Name()] {
 			t.Errorf("two kinds are called %s", k.Name())
 		}
 		seen[k.Name()] = true
 		θ := k.Small(rand.New(rand.NewPCG(1, 2)))
-		if got := kinds.Of(θ.Structure); got.Name() != k.Name() || θ.Structure.Name() != k.Name() || θ.Len() < 1 {
+		if got := registry.Of(θ.Structure); got.Name() != k.Name() || θ.Structure.Name() != k.Name() || θ.Len() < 1 {
 			t.Errorf("small examples of %s are of %s, found as %s", k.Name(), θ.Structure.Name(), got.Name())
 		}
 	}
@@ -51,7 +51,7 @@ func TestOf(t *testing.T) {
 // Every structure with exact sums draws samples; the others say why they do not.
 func TestSamplers(t *testing.T) {
 	sums := 0
-	for _, k := range kinds.All {
+	for _, k := range registry.All {
 		_, noSums := oracles.ExactSums(k.Oracle(), "--entropy", k.Name())
 		_, noSamples := oracles.Samplers(k.Oracle(), "--samples", k.Name())
 		if noSums == nil && noSamples == nil {

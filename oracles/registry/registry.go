@@ -1,6 +1,6 @@
-// Package kinds is the registry of structures, each with its oracle, in a file of its own that registers it: training, models, commands
+// Package registry is the registry of structures, each with its oracle, in a file of its own that registers it: training, models, commands
 // and the contract suite then include it. A program registers structures of its own (Register).
-package kinds
+package registry
 
 import (
 	"cmp"
@@ -76,5 +76,5 @@ func Of(s structured.Structure) Kind {
 			return k
 		}
 	}
-	panic(fmt.Sprintf("structure %q is not registered (kinds.Register)", s.Name()))
+	panic(fmt.Sprintf("structure %q is not registered (registry.Register)", s.Name()))
 }

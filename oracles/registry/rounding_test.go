@@ -1,10 +1,10 @@
-package kinds_test
+package registry_test
 
 import (
 	"testing"
 
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/oracles/registry"
 )
 
 // shares are the largest shares of the bounds on rounding that errors of Max and Exp take on drawn batches, as
@@ -38,7 +38,7 @@ var asOther = map[string]string{
 // Bounds on rounding are neither far above what errors reach nor close to what errors of a few small examples do: the
 // worst are larger. A bound that is four times as small or as large as it was is noticed.
 func TestRoundingIsOfUse(t *testing.T) {
-	for _, k := range kinds.All {
+	for _, k := range registry.All {
 		name := k.Name()
 		if asOther[name] != "" {
 			continue

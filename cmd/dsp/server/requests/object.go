@@ -1,5 +1,5 @@
-// Package examples reads the inputs of models from JSON objects, one per example, and makes data sets of them.
-package examples
+// Package requests reads the inputs of models from JSON objects, one per example, and makes data sets of them.
+package requests
 
 import (
 	"bytes"
