@@ -2,9 +2,6 @@ package main
 
 import (
 	"cmp"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
