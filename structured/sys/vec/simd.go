@@ -6,7 +6,7 @@ import (
 	"math"
 	"simd/archsimd"
 
-	"github.com/dsp-go/dsp/structured/machine/instructions"
+	"github.com/dsp-go/dsp/structured/sys/instructions"
 )
 
 func choose() *loops {
