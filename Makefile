@@ -6,7 +6,7 @@ STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.7.0
 # Packages whose code starts goroutines, or has package host start them: make race runs their tests under the race detector. docs/races_test.go
 # checks that none is missing. Of those in RESTS, whose tests train and would take long, it runs the tests with several threads, which have one of
 # the words of SEVERAL in their names; ./train starts none, and has tests of the engine with several threads.
-PARALLEL    = ./structured/machine/host ./structured/machine/packed ./oracles/query ./oracles/monotone ./train/engine ./train/ranks ./models ./models/inputs/... \
+PARALLEL    = ./structured/sys/host ./structured/sys/packed ./oracles/query ./oracles/monotone ./train/engine ./train/ranks ./models ./models/inputs/... \
 	./models/data/text ./models/data/features/... ./models/data/localisation ./models/data/segmentation ./models/exchange ./models/pipelines ./models/review/report \
 	./cmd/dsp/server ./cmd/dsp/cli ./cmd/libdsp/foreign
 RESTS       = ./train ./train/methods/... ./models/training ./models/sweep ./models/reproduce
@@ -14,7 +14,7 @@ SEVERAL     = Threads|Team|Async|Ranks|Jobs|Interrupt
 
 # Packages with vector kernels, which GOEXPERIMENT=simd compiles differently, and those that compare what is made of them with references: the
 # contract of all structures, networks, and methods that agree on an optimum. Others only call these, and test the same logic with plain kernels.
-VECTORS     = ./nets/... ./oracles/... ./structured/machine/vec/... ./train/engine ./train/methods
+VECTORS     = ./nets/... ./oracles/... ./structured/sys/vec/... ./train/engine ./train/methods
 
 # Settings for -tags gpu: gorgonia.org/cu compiles against our cuda.h and links with trampolines instead of a driver.
 GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS="-L$(CURDIR)/build"

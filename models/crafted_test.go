@@ -12,7 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // mostCrafted is how much memory loading a model file of a few KB may take, in bytes: a parsed document of the largest size is most of it.

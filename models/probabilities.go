@@ -15,8 +15,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/segment"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
 	"github.com/dsp-go/dsp/structured/segments"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // temperatureKey is the temperature's name in the metadata of model files.

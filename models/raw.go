@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/machine/packed"
+	"github.com/dsp-go/dsp/structured/sys/packed"
 )
 
 // Raw are the data sets of a run as files hold them: labels are numbered, and text is columns. Dev and Test are nil where there are none.

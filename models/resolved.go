@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/packed"
+	"github.com/dsp-go/dsp/structured/sys/packed"
 )
 
 // Resolved are the settings of a run of which all that needs no data is decided, and the models that the run continues.

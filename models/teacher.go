@@ -14,9 +14,9 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/packed"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/packed"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // teacher is a trained model whose marginals are the targets of a training (--teacher), and the training data as it reads them. Of several processes that train together each

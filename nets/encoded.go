@@ -6,7 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // A network whose input has an encoder is made of two: the encoder computes dense inputs of positions, and the programs of the Spec, which know

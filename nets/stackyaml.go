@@ -9,7 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/documents"
+	"github.com/dsp-go/dsp/structured/sys/documents"
 )
 
 // layer is one entry of the list of layers: a name alone ("norm"), a name with the value of its first field ("dense: 64"), or a name

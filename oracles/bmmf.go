@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // BMMF makes a Ranker of a MaxMarginaler: best max-marginal first (Yanover and Weiss 2004; Pillutla et al. 2019, Algorithm 10).

@@ -2,7 +2,7 @@ package oracles
 
 import (
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // DoubleSummer is a Summer that also sums potentials in float64, with bounds on what it rounds. Certificates that

@@ -2,7 +2,7 @@ package oracles
 
 import (
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // MaxMarginaler serves a structured.Restricter. It finds, besides the best output, the best output with any given number at any given place.

@@ -2,7 +2,7 @@ package oracles
 
 import (
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // An oracle answers inference queries about every example of a ragged batch. The interfaces that it implements show which ones;

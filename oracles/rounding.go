@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Rounder is an oracle that bounds its own rounding errors. The bounds are theorems about its arithmetic, not measurements: they hold for

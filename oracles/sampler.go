@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Sampler draws outputs at random from the Gibbs distribution, exactly: a draw has the probability of its output, up to the rounding of the sums.

@@ -1,6 +1,6 @@
 package structured
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // Doubles are numbers in float64 that are laid out as the parts of Potentials or Marginals: number j of part k goes
 // with Parts[k].Values[j].

@@ -3,7 +3,7 @@ package structured
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Form describes the potentials of a structure: the structure, and the shape of each part.

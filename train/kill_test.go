@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/methods"
 	"github.com/dsp-go/dsp/train/record"

@@ -22,7 +22,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/dsp-go/dsp/cmd/dsp/cli"
-	_ "github.com/dsp-go/dsp/structured/machine/arenas" // before all others
+	_ "github.com/dsp-go/dsp/structured/sys/arenas" // before all others
 )
 
 func main() { os.Exit(cli.Main()) }

@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/documents"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/documents"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // taskNames are the values of the setting task. The package tasks adds them, which knows this one.

@@ -3,8 +3,8 @@ package config
 import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/documents"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/documents"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // ReadStack reads the layers of a stack if net names a file of them. Net becomes stack: the run and its model need the file no more.

@@ -14,7 +14,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Extend returns the inputs of a model for more training data, and makes them there. What the model numbers (words, characters,

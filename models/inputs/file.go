@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // tensors are the names of all tensors that Save may put into a file, but those of encoders.

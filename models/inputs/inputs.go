@@ -19,8 +19,8 @@ import (
 	"github.com/dsp-go/dsp/structured/boxes"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/images"
-	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/segments"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Inputs turn the columns of text into what a network reads: discrete inputs numbered by vocabularies, for embeddings, or

@@ -3,7 +3,7 @@ package inputs
 import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // A Maker makes inputs that only one task has, such as attributes of arcs. A network reads them in place of words and attributes of

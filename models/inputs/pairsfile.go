@@ -3,7 +3,7 @@ package inputs
 import (
 	"github.com/dsp-go/dsp/models/data/features/pairs"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // The tensors of a model file that hold what attributes of word pairs are made with, or the number of dense features of pairs.

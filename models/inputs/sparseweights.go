@@ -3,7 +3,7 @@ package inputs
 import (
 	"fmt"
 
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // A parameter of a sparse model is in its file as two tensors: the numbers that are not zero, under the parameter's name with this

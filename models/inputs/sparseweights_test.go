@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // A parameter comes back as it was, in two tensors if it has few nonzero numbers, and damaged places are refused.

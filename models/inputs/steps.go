@@ -4,7 +4,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // stepsTensor is the tensor of a model file that holds the steps of second-order chains, as their Pack writes them.

@@ -2,7 +2,7 @@ package inputs
 
 import (
 	"github.com/dsp-go/dsp/nets/graph"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // VectorsTensor is the tensor of a model file that holds the vectors of words [V×Dim].

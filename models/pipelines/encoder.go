@@ -16,7 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // encoderFolder is the encoder inside a pipeline's folder. The models of the stages refer to it, and share the rows that it gives words.

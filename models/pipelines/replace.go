@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/characters"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // replacement is the model of another run that takes the place of a stage's.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // table is what a stage learns from or is asked: sequences of positions, with columns to read and, for training, a column of labels.

@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // ReadTreebank reads one file of CoNLL-U, or several with commas between them. With trees, sentences need heads that are a tree with one root. say decides

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/documents"
+	"github.com/dsp-go/dsp/structured/sys/documents"
 )
 
 // document reads the nodes of a YAML file. Its errors are bad input with file and line.

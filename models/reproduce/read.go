@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/documents"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/documents"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Read reads the figures from a YAML file, or from all of them in a folder, in the order of their names.

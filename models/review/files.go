@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/pictures/canvas"
 	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // CheckFile refuses a path that is neither a picture nor a table: .png, .svg, .pdf or .csv.

@@ -15,8 +15,8 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/documents"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/documents"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Config holds all settings of a sweep: those of a training, and which of them vary. Its tags are like those of config.Config.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Recorded is what the folder of a sweep says about it, whether or not the sweep came to its end.

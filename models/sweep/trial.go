@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/review/intervals"
 	"github.com/dsp-go/dsp/models/training"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/train/record"
 )
 

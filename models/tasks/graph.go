@@ -18,7 +18,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/exact"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Task graph labels the variables of graphs.

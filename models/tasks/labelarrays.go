@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // writeLabels writes the predicted labels of sequences to an npz archive: labels [ΣT], numbers of label_names [Y]; offsets [n+1], where each

@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/packed"
+	"github.com/dsp-go/dsp/structured/sys/packed"
 )
 
 // PackedConfig is the metadata entry of a pack with the settings that it was made with.

@@ -19,7 +19,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // Task is what a model learns to predict. Functions that may be nil say what that means; the others are in every entry.

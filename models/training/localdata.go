@@ -11,7 +11,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // passFiles gives every rank the training files of all ranks, each of which has one of its own (--train-local). It returns c as if --train named them, in

@@ -19,7 +19,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/ranks"
 )

@@ -15,7 +15,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // BenchmarkEncode encodes sequences with as many workers as GOMAXPROCS says. DSP_ENCODER names the encoder's folder, DSP_PRECISION its

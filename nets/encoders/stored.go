@@ -7,8 +7,8 @@ import (
 
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // networkKey is the metadata of a file with an encoder in it that says what its network is, and storedPrefix begins the names of its tensors.

@@ -3,7 +3,7 @@ package encoders
 import (
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // tunedWorker runs an encoder that is trained, stage by stage: each computes a hidden state from the one before it. It is used by one

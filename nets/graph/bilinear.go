@@ -3,7 +3,7 @@ package graph
 import (
 	"fmt"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // The ops on pairs of positions. An example of n positions has n·n pairs: row d·n + h pairs dependent d with head h, and row

@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/dsp-go/dsp/nets/kernels"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Conv is a convolution of Maps maps, channels last. From x [Maps × From] and the weights w [Kernel·Kernel·C × O] it computes

@@ -6,7 +6,7 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Networks of graphs: their potentials have a part with a row for each edge.

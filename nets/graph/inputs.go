@@ -5,8 +5,8 @@ import (
 
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // NewMachine makes a machine that runs programs of the network whose smallest program is p, for inputs of the given shape.

@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/dsp-go/dsp/nets/kernels"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Normalise shifts and scales each of Rows rows of Cols entries to mean 0 and variance 1: (x − μ)/√(σ² + ε), with ε = Floor, so that rows

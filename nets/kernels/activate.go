@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // Activations that need exponentials, computed block by block. out may be x; e is scratch memory of Block entries.
 

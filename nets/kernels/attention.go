@@ -3,7 +3,7 @@ package kernels
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Softmax normalises each row of width entries of p in place: exp(p)/Σ exp(p) over its first n entries, and 0 behind. Width is a

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/dsp-go/dsp/structured/machine/instructions"
+	"github.com/dsp-go/dsp/structured/sys/instructions"
 )
 
 // AvailableDense returns the loops that this processor can run, the fastest first.

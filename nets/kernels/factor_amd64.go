@@ -3,7 +3,7 @@ package kernels
 import (
 	"unsafe"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // The sizes of packed factors. A tile's rows of x and a few vectors of the panel are in the L1 cache while k runs over at most

@@ -3,7 +3,7 @@ package kernels
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // gateLoops are the elementwise loops of gates and of smooth activations. out may be one of the arguments. All implementations

@@ -5,7 +5,7 @@ package kernels
 import (
 	"simd/archsimd"
 
-	"github.com/dsp-go/dsp/structured/machine/instructions"
+	"github.com/dsp-go/dsp/structured/sys/instructions"
 )
 
 func chooseGates() *gateLoops {

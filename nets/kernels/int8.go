@@ -3,7 +3,7 @@ package kernels
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // This file multiplies by integers. A number x of a row becomes the integer q with 1 ≤ q ≤ 255 that is nearest to 128 + x/a, where a is the

@@ -3,7 +3,7 @@ package kernels
 import (
 	"golang.org/x/sys/cpu"
 
-	"github.com/dsp-go/dsp/structured/machine/instructions"
+	"github.com/dsp-go/dsp/structured/sys/instructions"
 )
 
 //go:noescape

@@ -3,9 +3,9 @@ package kernels
 import (
 	"unsafe"
 
-	"github.com/dsp-go/dsp/structured/machine/instructions"
+	"github.com/dsp-go/dsp/structured/sys/instructions"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // tile is the argument of an inner loop in sgemm_amd64.s, which reads the fields by their offsets. Strides are in bytes.

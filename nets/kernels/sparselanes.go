@@ -7,7 +7,7 @@ import (
 	"simd/archsimd"
 	"unsafe"
 
-	"github.com/dsp-go/dsp/structured/machine/instructions"
+	"github.com/dsp-go/dsp/structured/sys/instructions"
 )
 
 // Vector operations of the sparse loops with 16 and with 8 lanes. The loops check that rows lie within w and nothing else.

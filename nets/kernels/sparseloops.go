@@ -1,6 +1,6 @@
 package kernels
 
-//go:generate go run github.com/dsp-go/dsp/structured/machine/vec/halve
+//go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
 // SparseLoops are the inner loops of the linear scorer of sparse inputs, one set per instruction set. All sets agree up to
 // rounding. Rows of w are as wide as the vector argument (to or v). A row beyond the end of w panics. A nil value means ones.

@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Dense configures weights D of a part that multiply dense inputs z_t of positions (Dataset.ReadFeatures): a row of the potentials gets

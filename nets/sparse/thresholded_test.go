@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // A thresholded scorer scores with the soft thresholds of the weights, scatters to the weights, and measures the norm of the

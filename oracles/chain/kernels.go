@@ -2,7 +2,7 @@ package chain
 
 import "strconv"
 
-//go:generate go run github.com/dsp-go/dsp/structured/machine/vec/halve
+//go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
 // kernels are the inner loops of the oracles, one set per vector width. All sets give the same results: bit for bit for max and
 // +, up to rounding for sums.

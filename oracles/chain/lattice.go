@@ -1,6 +1,6 @@
 package chain
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // lattice is the state of the enumeration of a chain's best outputs. Cell (t, y) lists prefixes that end with label y at position
 // t, best first; one more cell after the last position lists whole outputs.

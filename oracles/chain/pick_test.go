@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/machine/seeds"
+	"github.com/dsp-go/dsp/structured/sys/seeds"
 )
 
 // Picks of products are those of oracles.Pick, from their rows and from columns, to the last number and beyond the sum, with zeros among the weights.

@@ -15,7 +15,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Declare declares the derivations of example b of θ, which is not empty. It reads the form of θ, and no potentials.

@@ -3,7 +3,7 @@ package chart
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // inside holds the values of all cells of a chart, and of one cell's terms.

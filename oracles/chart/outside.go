@@ -1,6 +1,6 @@
 package chart
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // outside holds probabilities: of each cell, that an output's derivation has it, and of each weight, how often it is expected to.
 type outside struct{ cell, weight []float64 }

@@ -3,7 +3,7 @@ package chart
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Where several cells sum over the same cells and differ in weights, as the labels of a position do over those before, and the

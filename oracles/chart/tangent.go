@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // tangent holds derivatives along a direction of potentials: dual numbers, whose first parts are inside and outside.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Exp sums over all trees, from short spans to long ones. The marginals follow from long spans to short ones: a span (i,j) of the tree is divided

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/derivations"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/constituents"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Oracle is the oracle of trees of constituents. With s(i,j) the score of a span and l(i,j) those of its labels,

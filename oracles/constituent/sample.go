@@ -5,7 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Sample implements oracles.Sampler. It sums once, from short spans to long ones, and draws every tree from the top: the label of a span, and the word

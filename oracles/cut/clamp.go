@@ -3,7 +3,7 @@ package cut
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // clamping finds what it costs to move single nodes to the other side of a minimum cut, each time from the residual network that is left

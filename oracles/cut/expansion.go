@@ -4,7 +4,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Expansion finds good labels of graphs.Pairwise with any number of labels, by alpha-expansion (Boykov, Veksler and Zabih 2001). A move

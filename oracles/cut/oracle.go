@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Oracle is the oracle of graphs.Pairwise with two labels and submodular edges: θ(0,0) + θ(1,1) ≥ θ(0,1) + θ(1,0). It finds the best

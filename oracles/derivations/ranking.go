@@ -6,7 +6,7 @@ package derivations
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Table is one whose entries hold the scores of their best derivations.

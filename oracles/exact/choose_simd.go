@@ -2,7 +2,7 @@
 
 package exact
 
-import "github.com/dsp-go/dsp/structured/machine/instructions"
+import "github.com/dsp-go/dsp/structured/sys/instructions"
 
 func choose() *kernels {
 	switch {

@@ -1,6 +1,6 @@
 package exact
 
-//go:generate go run github.com/dsp-go/dsp/structured/machine/vec/halve
+//go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
 // kernels are the inner loops of forests, one set per vector width. All sets give the same bits for maxima, and the same numbers up to
 // rounding for sums.

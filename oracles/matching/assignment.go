@@ -3,7 +3,7 @@ package matching
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // assignment is a linear assignment problem and its solution: every source takes one target or goes without one, at least cost.

@@ -1,6 +1,6 @@
 package matching
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // sweeps is how often the augmenting row reduction goes through the free sources, and patience bounds the steps of one sweep, per
 // source: sources that outbid each other by small amounts take many.

@@ -1,6 +1,6 @@
 package matching
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // residual finds what it costs to force any pair into a matching of least cost, or any source to go without a target.
 //

@@ -5,8 +5,8 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/monotone"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Exp sums over all paths of every example.

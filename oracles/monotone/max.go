@@ -3,8 +3,8 @@ package monotone
 import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/monotone"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Max finds the best path of every example. It stores no back-pointers: it compares the predecessors again on the best path. The value is the score of

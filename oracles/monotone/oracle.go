@@ -5,8 +5,8 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/monotone"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Oracle is the oracle of monotone alignments. The answer for an example has the same bits in every batch and with every kernel.

@@ -3,7 +3,7 @@ package monotone
 import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // TopK finds the k best paths of every example by lazy enumeration on top of Max's table (recursive enumeration, Jiménez and Marzal 1999). Only pairs on the

@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 	"github.com/dsp-go/dsp/oracles/junction"
 	"github.com/dsp-go/dsp/oracles/minibucket"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Questions, by the names of the UAI competitions' tasks.

@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 	"github.com/dsp-go/dsp/oracles/minibucket"
 	"github.com/dsp-go/dsp/oracles/relaxation"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // settled is the part of a bound of the best value by which passes lower it when they end.

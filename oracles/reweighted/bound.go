@@ -3,7 +3,7 @@ package reweighted
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // bound is an upper bound of log Σ exp(⟨θ, 1_y⟩/μ) for an example: see the package's description.

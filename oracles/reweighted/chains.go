@@ -3,7 +3,7 @@ package reweighted
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // chains bounds the best score of an example by sequential tree-reweighted messages (Kolmogorov 2006). Every edge belongs to one chain of

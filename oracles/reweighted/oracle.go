@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/exact"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Oracle answers max and exp for graphs.Pairwise with bounds from above. Forests get the exact answers.

@@ -3,7 +3,7 @@ package reweighted
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // point is a point of the local polytope.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/dsp-go/dsp/oracles/oracletest"
 	"github.com/dsp-go/dsp/oracles/segment"
-	"github.com/dsp-go/dsp/structured/machine/seeds"
 	"github.com/dsp-go/dsp/structured/segments"
+	"github.com/dsp-go/dsp/structured/sys/seeds"
 )
 
 // The best segments have the largest value of all outputs that are allowed, by enumeration, whatever is forbidden.

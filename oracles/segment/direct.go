@@ -5,8 +5,8 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/segments"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // negligible is the error per position, in nats, that differences of sums may cause.

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/segments"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // gold is what the loss of a segments.Counted does to the current sequence. With the price c of a wrong segment, every segment that counts costs c

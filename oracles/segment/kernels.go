@@ -1,6 +1,6 @@
 package segment
 
-//go:generate go run github.com/dsp-go/dsp/structured/machine/vec/halve
+//go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
 // lanes is the number of float64 in a row that every kernel can read at once.
 const lanes = 8

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Max finds the best segments of every sequence. It stores no back-pointers: it computes the argmax again on the best path. The value is the

@@ -5,8 +5,8 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/segments"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Oracle is the oracle of segments. The answer for a sequence has the same bits in every batch.

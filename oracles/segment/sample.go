@@ -3,7 +3,7 @@ package segment
 import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Sample implements oracles.Sampler. It sums forwards once and draws backwards: the label of the last segment, its length, the label of the one before

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/segments"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Spans computes probabilities of single segments. It has scratch memory: use one per goroutine.

@@ -3,7 +3,7 @@ package segment
 import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // TopK finds the k best outputs of every sequence by lazy enumeration on top of Max's tables (recursive enumeration, Jiménez and Marzal 1999).

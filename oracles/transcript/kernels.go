@@ -1,6 +1,6 @@
 package transcript
 
-//go:generate go run github.com/dsp-go/dsp/structured/machine/vec/halve
+//go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
 // lanes is the number of float64 that every kernel can read at once. Rows have that many before the first place and after the last.
 const lanes = 8

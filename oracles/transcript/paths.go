@@ -3,7 +3,7 @@ package transcript
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // paths sums over the paths of a lattice in float64, a row of places for each frame (kernels.go). Place k of rows stands for the blank before symbol k, state

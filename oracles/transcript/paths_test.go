@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/seeds"
+	"github.com/dsp-go/dsp/structured/sys/seeds"
 	"github.com/dsp-go/dsp/structured/transcripts"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // entry is one of the best beginnings of a line that end in a state: the score, and which beginning it continues.

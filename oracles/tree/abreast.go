@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // abreast is matrixTree for several sentences of one length side by side: entry i of an array is that of sentence l at i·lanes+l. Where matrixTree waits for

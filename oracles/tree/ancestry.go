@@ -1,6 +1,6 @@
 package tree
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // ancestry answers whether a token of a tree descends from another.
 type ancestry struct {

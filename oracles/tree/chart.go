@@ -1,6 +1,6 @@
 package tree
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // eisner holds Eisner's tables of one sentence (Eisner 1996; Eisner 2000), over any semiring. A span (w, i) covers tokens i to i+w.
 // A complete span has its head at one end and contains all descendants of the head on the other side of it. An incomplete span

@@ -1,6 +1,6 @@
 package tree
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // contraction finds a maximum spanning tree by contracting cycles (Chu and Liu 1965; Edmonds 1967) along one growing path
 // (Tarjan 1977; the version for dense graphs).

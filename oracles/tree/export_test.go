@@ -1,6 +1,6 @@
 package tree
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // Kernels lists the names of the kernels that this build and machine have. Use selects one of them until restore is called.
 func Kernels() (names []string) {

@@ -1,6 +1,6 @@
 package tree
 
-//go:generate go run github.com/dsp-go/dsp/structured/machine/vec/halve
+//go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
 type real interface{ float32 | float64 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // TopK finds the min(k, number of allowed trees) best trees, best first, and returns how many there are. heads holds n per tree,

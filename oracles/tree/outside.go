@@ -1,6 +1,6 @@
 package tree
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // outside holds the derivatives of a chart's total.
 type outside struct {

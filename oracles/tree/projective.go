@@ -3,7 +3,7 @@ package tree
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Projective does inference over projective trees: those whose arcs, drawn above the sentence, do not cross. It owns scratch

@@ -3,7 +3,7 @@ package tree
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0. It writes its gradient, the probability of every arc at temperature

@@ -3,7 +3,7 @@ package tree
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // ranking is the state of the enumeration of a sentence's best trees. Every span needed so far has a cell, which lists its

@@ -3,7 +3,7 @@ package tree
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Long sentences: the damped weights of all trees underflow beyond some 340 tokens, and sums of logarithms take ten times as long. So the weights of

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // CellFeatures is D, the number of features of a cell: mean colour (3), standard deviation of the colour (3), orientations of the

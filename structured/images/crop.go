@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Cropper cuts boxes out of images and resizes them. Its zero value is ready; it keeps scratch memory and serves one goroutine at a time.

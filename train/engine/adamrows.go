@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // adamRows are rows of large tables (nets.RowTable) that Adam's steps leave alone. A row rests when no batch has read it for restAfter steps:

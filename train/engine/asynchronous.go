@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Asynchronous takes the steps of SAGA on threads that do not wait for each other, on inputs of which a batch touches few rows of weights (ASAGA: Leblond, Pedregosa and

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Several ranks may also step on their own, each on its own examples, and average their iterates from time to time.

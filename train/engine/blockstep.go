@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // BatchDual is the dual of prox-linear's model of a batch, with a variable for each example: the point r_i of the marginal polytope

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/nets/kernels"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Bounds are a box that all weights stay in, low ≤ w_j ≤ high (Osokin et al. 2016, appendix). For a dual point u with gradient g, let v = c − g/λ, as for

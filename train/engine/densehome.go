@@ -4,7 +4,7 @@ import (
 	"context"
 	"sort"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // denseHome keeps gradients of dense inputs: each lane pulls v back into a vector of its own.

@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // denseRound is roundWeights for dense inputs, whose steps touch all weights. What ranks have added is summed as gradients are.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // deviceDescent moves a descent on a device, where the descent lives while it is open; W and Mean are then out of date.

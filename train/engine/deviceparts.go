@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // A device evaluates a batch in one go, and its sums have other bits than those of parts of the batch. So that several ranks can share a batch, it may be cut into

@@ -1,6 +1,6 @@
 package engine
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // devicePath takes a path's steps on a device, where the path lives while it is open. Steps are delayed by one, so that a step and
 // the update of the mean share one sweep over the weights.

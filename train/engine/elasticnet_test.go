@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // drawElastic draws an objective's regulariser with a gradient, and λ₁ at which some entries of the gradient matter.

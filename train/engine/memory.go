@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Memory holds a point r_i of the marginal polytope for every example. Methods store marginals instead of gradients, because

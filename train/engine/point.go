@@ -3,7 +3,7 @@ package engine
 import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Point is weights w = p·v + q·b in the form that steps on sparse inputs keep, without ever computing w (affinepath.go). The

@@ -3,7 +3,7 @@ package engine
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // ProxRule moves to the minimiser of a model of the objective on the batch, with a proximal term in the scales h of the weights:

@@ -4,7 +4,7 @@ import (
 	"context"
 	"unsafe"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // rangeWeights is how many weights a range has. It depends on nothing, so that sums over ranges have the same bits for any number of threads and ranks.

@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // DualPoint is a point r_i of the marginal polytope for every example: a Memory or active outputs.

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Rounds lets ranks improve the dual variables of different examples at the same time, as CoCoA+ does (Ma, Smith, Jaggi, Jordan, Richtárik and

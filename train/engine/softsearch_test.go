@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 	"pgregory.net/rapid"
 )
 

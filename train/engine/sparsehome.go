@@ -5,7 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // sparseHome keeps gradients of sparse inputs. There are too many weights for a vector of each lane, and an example

@@ -3,7 +3,7 @@ package engine
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // With λ₁‖w‖₁ the model of ProxRule has that term, too. The weights that belong to γ are soft thresholds,

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // sparseRound is roundWeights for sparse inputs: a round costs as much as the rows of weights that its examples touch. Ranks

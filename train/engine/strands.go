@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 

@@ -3,8 +3,8 @@ package engine
 import (
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // mostSpare is how many vectors that are of no more use wait for another one. A method that forgets an old point when it accepts a new one forgets

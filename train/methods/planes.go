@@ -3,7 +3,7 @@ package methods
 import (
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // planeSet is the planes of an example. Terms, runs and values of all planes lie one after the other, because a visit reads all of them, and none is in a cache.

@@ -3,7 +3,7 @@ package ranks
 import (
 	"context"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Exchange completes numbers of which each rank has some. It keeps its memory for the next time.

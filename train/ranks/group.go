@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Group is the processes that train together. Its methods are collective: all ranks call the same ones in the same order, from one

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // itemsPerThread is how many items of a round a thread of a rank gets: enough that a slow one holds up the others for a small part of the round.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // mpiGroup is the group of all processes of MPI_COMM_WORLD. Calls come one at a time: from any thread if the library allows that, which saves two

@@ -11,7 +11,7 @@ import (
 	"os"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // MetricsFile is a Recorder that appends each record to a file as a line of JSON (metrics.jsonl).

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/models/data/uai"
 	"github.com/dsp-go/dsp/oracles/query"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // answer is what infer prints as JSON. Values are natural logarithms, null for probability 0.

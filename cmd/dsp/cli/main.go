@@ -14,8 +14,8 @@ import (
 	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/instructions"
+	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/instructions"
 	"github.com/dsp-go/dsp/train"
 )
 

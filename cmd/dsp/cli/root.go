@@ -16,7 +16,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // verb is a verb of the command line. Making its command, with all flags and their help, takes longer than many runs.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // lastWord is when the log said something last, in nanoseconds (time.Time.UnixNano).

@@ -18,7 +18,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // drawnGraphs returns an npz file of grids with side×side variables and 2 labels that neighbours share more often than not. The features of

@@ -14,7 +14,7 @@ import (
 	"github.com/sbinet/npyio/npz"
 
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // drawnObjects returns a folder of few small scenes, drawn once for all tests.

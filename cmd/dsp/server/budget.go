@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // The memory for requests has two halves. One holds bodies, what is parsed of them, and answers: a request takes of it what it needs as it goes on. It

@@ -31,7 +31,7 @@ import (
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
-	"github.com/dsp-go/dsp/structured/machine/seeds"
+	"github.com/dsp-go/dsp/structured/sys/seeds"
 )
 
 // servedTasks are those of the models in the soak, which their own drawn data train.

@@ -1,5 +1,5 @@
 // Steps of a descent whose weights have step lengths of their own, from a mean v of their squared gradients: a weight's scale is
-// h = √(v/(1−β^c)) + 10⁻⁸ after c steps, and that of a proximal step √(hH). Reference: train/engine/scaleddescent.go and structured/machine/vec/adaptive.go, which define the steps; checked by
+// h = √(v/(1−β^c)) + 10⁻⁸ after c steps, and that of a proximal step √(hH). Reference: train/engine/scaleddescent.go and structured/sys/vec/adaptive.go, which define the steps; checked by
 // cuda/accelerator/descent_test.go.
 //
 // Every sweep is over all n weights. In prox_step, the weights of a row that the batch does not read only shrink.

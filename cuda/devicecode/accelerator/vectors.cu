@@ -5,7 +5,7 @@
 //   d, w, from [n] float               in; w null: the second product is 0; from null: ⟨D, w⟩
 //   parts [2][blocks] double           out: the sum of each block, to be added in order
 // The grid must depend on n only, so that the sums have the same bits in every run.
-// Bound: reads 8·n bytes. Reference: structured/machine/vec (Norm2, Dot64); checked by cuda/accelerator/vectors_test.go.
+// Bound: reads 8·n bytes. Reference: structured/sys/vec (Norm2, Dot64); checked by cuda/accelerator/vectors_test.go.
 KERNEL(products)(const float* RESTRICT d, const float* RESTRICT w, const float* RESTRICT from, double* RESTRICT parts, int64_t n) {
 	SHARED(double, shared);
 	double norm = 0, dot = 0;

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // oracle finds the best selection in O(T log T), and sums over all in O(T·Most). Both are exact; sums are in float64.

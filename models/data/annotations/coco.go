@@ -8,7 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // COCO reads COCO's annotations of objects: one JSON file with the lists images, annotations and categories, in any order.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // ReadPredicted reads boxes that a program has predicted: a file of results, or a JSON object on each line, whose members

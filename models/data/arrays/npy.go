@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // npyArray is an array in NumPy's npy format, versions 1 to 3. Its header has been read, its elements not yet.

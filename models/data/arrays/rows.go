@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Rows is an array of numbers whose rows stay in their file, in the precision that they have there, until they are read. So an array

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Reader reads sentences one by one.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Clusters are hierarchical clusters of words (Brown et al. 1992): each word has a path of bits from the root of a binary tree. Words

@@ -2,7 +2,7 @@ package features
 
 import (
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // featureGroup holds the features of positions, or those of steps.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Fit builds the dictionary of the attributes in d, numbered in order of first occurrence, and sets d's Attributes and

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Gazetteer is a list of names of one or more words, each of one or more types. Names are found in text without regard to case.

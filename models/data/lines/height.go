@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured/images"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // measured is how many images of a folder MedianHeight looks at.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Complete learns sliding windows from the objects of all training data sets, which were read with Learn, and makes their candidates and inputs.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // ReadNames reads the names of labels from a text file: line k, from 0, has that of label k. Empty lines at the end do not count.

@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/regions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/images"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Inputs say what a network reads of a region: its features (see regions.Features), or a patch, which is an image of it and its surroundings, or

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Beginning returns the first sequences of a text file, at most limit bytes, and the ratio of the file's length to theirs.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // blockSize is the number of bytes that are parsed at a time; a longer sequence makes its block longer. Tests change it.

@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // withBlocks runs the test with blocks of about size bytes.

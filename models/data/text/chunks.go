@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // chunkSize is how many bytes a chunk has, unless a sequence is longer or less has arrived.

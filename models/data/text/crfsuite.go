@@ -9,8 +9,8 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // CRFsuite reads the attribute files of CRFsuite (Okazaki 2007): one line per item, with blank lines between sequences,

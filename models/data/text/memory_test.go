@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 func TestAvailableMemory(t *testing.T) {

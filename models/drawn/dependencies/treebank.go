@@ -15,7 +15,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Options set the size and the properties of the generated treebank.

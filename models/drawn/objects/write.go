@@ -9,7 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/annotations"
 	"github.com/dsp-go/dsp/models/pictures/boxpicture"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Write draws the three sets and writes them into dir: the images as train/00001.png and so on, COCO's annotations as train.json, dev.json

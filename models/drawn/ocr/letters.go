@@ -11,7 +11,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Letters are words in the layout of Taskar's OCR data (letter.data), with the fold of each word.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/lines"
 	"github.com/dsp-go/dsp/models/drawn/sentences"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // TextLines generates lines of one to three words as grey images, 16 pixels high and as wide as the line: letters of the Go fonts in a hand that changes from

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/image/math/fixed"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Layout of a sheet, in pixels.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Write writes the graphs into a folder: train.npz, dev.npz and test.npz, as arrays.Graphs reads them. A set without graphs has no file.

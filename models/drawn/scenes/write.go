@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/pictures/regionpicture"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Write writes the scenes into a folder: train/images/00001.png, train/masks/00001.png and so on, and the same of dev and test; the names of the

@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // TaggedText generates sentences with entity tags (persons, places, organisations, dates) from a small grammar and names

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/data/alignments"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Names are the names of the three sets.

@@ -20,7 +20,7 @@ import (
 	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // sentences have a word, a part of speech and a tag in each line.

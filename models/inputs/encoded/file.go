@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/models/data/pieces"
 	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // A model file has the metadata keptKey if its model reads an encoder. Unless that is a reference, the file holds the encoder's parameters and

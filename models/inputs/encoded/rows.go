@@ -14,9 +14,9 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/packed"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/packed"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // rows are the rows [n×width] of the words of a data set: in memory, or mapped from a safetensors file with the one tensor "rows", in

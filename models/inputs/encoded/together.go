@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // foundByAll reports whether all processes of a share have found the rows in a file; if not, all compute them together. Processes whose words or encoders differ are refused. failed is the

@@ -7,7 +7,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // unfinished is a file of rows that are being computed, with a journal of those that it has. A run that ends in between leaves both, and the next

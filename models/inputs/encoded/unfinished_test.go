@@ -10,7 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // A run goes on from the rows of one that has died: those that the journal has, if the file still has them. Here the dead run's rows are all 7, so

@@ -1,4 +1,4 @@
-// Package packs writes training data with their inputs to packs (structured/machine/packed), which training maps instead of reading text:
+// Package packs writes training data with their inputs to packs (structured/sys/packed), which training maps instead of reading text:
 // labels and attributes are numbered already, and the settings that they were read with are kept beside them.
 package packs
 
@@ -18,9 +18,9 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/packed"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/packed"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // featureSet is the metadata entry that names the set of features.

@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/packed"
+	"github.com/dsp-go/dsp/structured/sys/packed"
 )
 
 // Uses reports whether a setting of training says how data are read or which inputs are made of them.

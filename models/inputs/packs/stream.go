@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/packed"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/packed"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // stream packs text that comes in blocks. It numbers labels and attributes as they come.

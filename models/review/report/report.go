@@ -20,7 +20,7 @@ import (
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/models/training/closing"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Options say what a report is about.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/nets/sparse"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods/proximal"
@@ -105,7 +105,6 @@ func (m *SDCA) Name() string {
 // UsesLanes implements train.LaneUser.
 func (m *SDCA) UsesLanes() {}
 
-// Convex returns true.
 func (m *SDCA) Convex() bool { return true }
 
 // TakesL1 implements train.L1Method.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 	trainrecord "github.com/dsp-go/dsp/train/record"
 )
 

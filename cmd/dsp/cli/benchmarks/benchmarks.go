@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Speed is one measurement.

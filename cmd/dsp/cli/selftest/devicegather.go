@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // checkAddedParts adds gradients of five parts, of which three ranks have 1, 2 and 2, in their order, as the CPU does.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // passHashes is the approximate number of hashes that are in memory at once.

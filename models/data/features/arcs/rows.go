@@ -3,7 +3,7 @@ package arcs
 import (
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // scratch is the working memory for one score.

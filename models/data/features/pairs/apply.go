@@ -3,7 +3,7 @@ package pairs
 import (
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Apply makes the attributes of a data set of sentence pairs (alignments.Corpus.Dataset) and stores them in its tables of pairs and

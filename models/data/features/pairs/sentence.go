@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // sentence is a sentence pair in which properties look up their values.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Statistics count in how many sentence pairs words occur, alone and together, in lower case. They are immutable, so many

@@ -15,7 +15,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/seeds"
+	"github.com/dsp-go/dsp/structured/sys/seeds"
 )
 
 // Blocks of xz files whose dictionaries would take much memory are refused wherever they are in the file, before the memory is taken. Files of several blocks

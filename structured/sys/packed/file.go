@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // Format is the metadata entry "format" of packs of this version. Others are refused.

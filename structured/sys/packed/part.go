@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // Part returns the entries of x whose column is in the part, in a mapped temporary file beside path. The file is gone when the process

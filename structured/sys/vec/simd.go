@@ -7,7 +7,7 @@ import (
 	"simd/archsimd"
 	"unsafe"
 
-	"github.com/dsp-go/dsp/structured/machine/instructions"
+	"github.com/dsp-go/dsp/structured/sys/instructions"
 )
 
 func choose() *loops {

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // Builder makes a pack of sequences that come piece by piece, of which it keeps nothing in memory: labels, attributes with or without

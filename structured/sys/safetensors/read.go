@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 const maxHeader = 100 << 20 // bytes, the format's limit
