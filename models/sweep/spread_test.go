@@ -58,7 +58,7 @@ func TestSpreadOnDevelopmentData(t *testing.T) {
 func TestCountsAreOfTheMetric(t *testing.T) {
 	var train, dev strings.Builder
 	for k := range 12 {
-		fmt.Fprintf(&train, "in O\nnew B-LOC\ntown%d I-LOC\nmet O\n\n", k%5)
+		fmt.Fprintf(&train, "in O\nnew B-LOC\ntown%d I-LOC\nmet O\n\nmet O\ntown%[1]d I-LOC\n\n", k%5)
 		fmt.Fprintf(&dev, "in O\nmet O\ntown%d B-LOC\n\nin O\nnew B-LOC\n\n", k%5)
 	}
 	files := [2]string{filepath.Join(t.TempDir(), "train.conll"), filepath.Join(t.TempDir(), "dev.conll")}

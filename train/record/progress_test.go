@@ -51,6 +51,9 @@ func TestProgress(t *testing.T) {
 	if err := errors.Join(bar.Record(record), bar.Close()); err != nil {
 		t.Fatal(err)
 	}
+	if !strings.HasSuffix(b.String(), "\n") { // what comes next would stand beside it
+		t.Errorf("bar %q goes on", b.String())
+	}
 	if !strings.Contains(b.String(), "objective 0.1") || strings.Contains(b.String(), "gap") {
 		t.Errorf("bar %q on 60 columns", b.String())
 	}

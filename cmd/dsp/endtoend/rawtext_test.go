@@ -183,6 +183,17 @@ func TestRawTextAnswersAtOnce(t *testing.T) {
 	}
 }
 
+// A line end is a blank of its paragraph, unless --lines says that it ends one.
+func TestLinesOfRawText(t *testing.T) {
+	t.Parallel()
+	for want, flags := range map[int][]string{1: {}, 2: {"--lines"}} {
+		got := dspWith(t, "The red\nfox\n", append([]string{"predict", "--model", attributeTagger(t), "--text", "--json"}, flags...)...).ok().stdout
+		if n := strings.Count(got, "\n"); n != want {
+			t.Errorf("%v: %d sentences, expected %d: %s", flags, n, want, got)
+		}
+	}
+}
+
 // Models and flags that raw text is not for are refused by name.
 func TestRawTextRefusals(t *testing.T) {
 	t.Parallel()

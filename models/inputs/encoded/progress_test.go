@@ -20,3 +20,9 @@ func TestProgressWithoutTerminal(t *testing.T) {
 		t.Error("there is progress that nobody wants to see")
 	}
 }
+
+func TestPiecesOf(t *testing.T) {
+	if n := piecesOf([]sentence{{ids: make([]int32, 3)}, {}, {ids: make([]int32, 4)}}); n != 7 {
+		t.Errorf("%d pieces, expected 7", n)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,5 +50,34 @@ func TestUnitSquare(t *testing.T) {
 	}
 	if err := s.Write(filepath.Join(dir, "s.jpg")); !structured.IsBadInput(err) {
 		t.Errorf("jpg: %v", err)
+	}
+}
+
+// Names in the legend stand beside each other, in the order of what they name, with room for its mark.
+func TestLegendOfUnitSquare(t *testing.T) {
+	names := []string{"entities", "a longer name", "x", "perfect", "share"}
+	s := UnitSquare{Title: "finding", X: "recall", Y: "precision", Diagonal: names[3], BarsName: names[4], Bars: []SquareBar{{0, 0.5, 0.2}}}
+	for k, name := range names[:3] {
+		s.Lines = append(s.Lines, SquareLine{Name: name, Points: []SquarePoint{{X: 0, Y: 1}, {X: 1, Y: 0.2}}, Loose: k == 1})
+	}
+	svg := written(t, s.Write)
+	end := 0.0
+	for _, name := range names {
+		found := regexp.MustCompile(`<text x="([0-9.]+)"[^>]*>` + name + `</text>`).FindStringSubmatch(strings.ReplaceAll(svg, "\n", " "))
+		if found == nil {
+			t.Fatalf("no %q in\n%s", name, svg)
+		}
+		x, err := strconv.ParseFloat(found[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const mark, most = 18, 60 // points between two names, where a mark of 17 stands
+		if end > 0 && (x-end < mark || x-end > most) {
+			t.Errorf("%s begins at %g, and the name before it ends at %g", name, x, end)
+		}
+		end = x + style(10, ink).Width(name).Points()
+	}
+	if end > squareWidth.Points() {
+		t.Errorf("the legend ends at %g of %g", end, squareWidth.Points())
 	}
 }

@@ -118,3 +118,82 @@ func TestSheet(t *testing.T) {
 		t.Errorf("label 1 is %v", c)
 	}
 }
+
+// A sheet is as high as what is on it: below the last line is as little room as above the first, whatever is there.
+func TestSheetFits(t *testing.T) {
+	black := image.NewGray(image.Rect(0, 0, 40, 30))
+	for _, s := range []Sheet{
+		{}, {Title: "title"}, {Heads: []string{"one", "two"}}, {Labels: structured.NewAlphabet("ground", "stone")},
+		{Title: "title", Heads: []string{"one", "two"}, Labels: structured.NewAlphabet("ground", "stone")},
+	} {
+		for _, captions := range []int{0, 2} { // of three images
+			s.Columns = 2
+			s.Panels = []Panel{{Image: black}, {Image: black}, {Image: black}}
+			for k := range captions {
+				s.Panels[k].Caption = "caption"
+			}
+			path := filepath.Join(t.TempDir(), "s.png")
+			if err := s.Write(path); err != nil {
+				t.Fatal(err)
+			}
+			got := decoded(t, path)
+			first, last := -1, 0
+			for y := range got.Bounds().Dy() {
+				for x := range got.Bounds().Dx() {
+					if r, g, b, _ := got.At(x, y).RGBA(); r+g+b < 2<<16 {
+						if last = y; first < 0 {
+							first = y
+						}
+					}
+				}
+			}
+			const least, most = 20, 50 // pixels, two for a point; the margin has 28
+			if below := got.Bounds().Dy() - 1 - last; first < least || first > most || below < least || below > most {
+				t.Errorf("%q, heads %q, legend %v, %d captions: %d pixels above, %d below", s.Title, s.Heads, s.Labels != nil, captions, first, below)
+			}
+		}
+	}
+}
+
+// Rows of images keep apart, and captions have room between them.
+func TestRowsOfSheet(t *testing.T) {
+	black := image.NewGray(image.Rect(0, 0, 40, 30))
+	for _, c := range []struct {
+		captions []string // of three images, two in a row
+		want     string   // what stands below each other in the first column: an image, blank, a caption
+	}{
+		{[]string{"", "", ""}, ".#.#."}, {[]string{"caption", "", ""}, ".#.c.#."}, {[]string{"", "caption", "caption"}, ".#.#.c."},
+	} {
+		s := Sheet{Columns: 2}
+		for _, caption := range c.captions {
+			s.Panels = append(s.Panels, Panel{Image: black, Caption: caption})
+		}
+		path := filepath.Join(t.TempDir(), "s.png")
+		if err := s.Write(path); err != nil {
+			t.Fatal(err)
+		}
+		got, kinds := decoded(t, path), ""
+		const left, right = 30, 400 // pixels of the first column
+		for y := range got.Bounds().Dy() {
+			dark := 0
+			for x := left; x < right; x++ {
+				if r, g, b, _ := got.At(x, y).RGBA(); r+g+b < 2<<16 {
+					dark++
+				}
+			}
+			kind := "c"
+			switch dark {
+			case 0:
+				kind = "."
+			case right - left:
+				kind = "#"
+			}
+			if !strings.HasSuffix(kinds, kind) {
+				kinds += kind
+			}
+		}
+		if kinds != c.want {
+			t.Errorf("captions %q: %s, expected %s", c.captions, kinds, c.want)
+		}
+	}
+}
