@@ -404,3 +404,23 @@ func TestOEGStepsUpToTheAnswer(t *testing.T) {
 		t.Errorf("the longest step is %g, expected almost 1", most)
 	}
 }
+
+// The examples of a step are about as long: no two of a short run are, in order, longer and then shorter, and each run keeps its examples.
+func TestMatch(t *testing.T) {
+	p := traintest.NoisyProblem(60, engine.CRF, traintest.Entropy, 0.1)
+	order := rand.New(rand.NewPCG(1, 2)).Perm(p.Len())
+	before := slices.Clone(order)
+	match(order, p.Data)
+	for lo := 0; lo < len(order); lo += 16 {
+		run, was := order[lo:min(lo+16, len(order))], before[lo:min(lo+16, len(order))]
+		if !slices.IsSortedFunc(run, func(i, j int) int { return p.Data.OutputLength(i) - p.Data.OutputLength(j) }) {
+			t.Errorf("lengths of a run are not in order: %v", run)
+		}
+		if slices.Sort(was); !slices.Equal(slices.Sorted(slices.Values(run)), was) {
+			t.Errorf("a run has examples %v, expected %v", run, was)
+		}
+	}
+	if slices.Equal(order, before) {
+		t.Error("all examples have one length")
+	}
+}
