@@ -84,9 +84,11 @@ func TestLazyRunsComputeFSeldom(t *testing.T) {
 		if lazy.Last.FullPasses >= every.Last.FullPasses {
 			t.Errorf("%d full passes, %d if not lazy", lazy.Last.FullPasses, every.Last.FullPasses)
 		}
-		// Both bound the same optimum, perhaps after different passes: one is above the other by no more than the other's gap.
-		if a, b := lazy.Last, every.Last; a.Dual-b.Dual > b.Gap || b.Dual-a.Dual > a.Gap {
-			t.Errorf("dual %v, %v if not lazy, with gaps %v and %v", a.Dual, b.Dual, a.Gap, b.Gap)
+		if lazy.Last.Pass != every.Last.Pass { // it went on, because it did not look
+			lazy, _ = run(train.Trainer{Passes: every.Last.Pass, Lazy: true})
+		}
+		if a, b := float64(lazy.Last.Dual), float64(every.Last.Dual); math.Abs(a-b) > 1e-6*math.Abs(b) {
+			t.Errorf("dual %v, %v if not lazy", a, b)
 		}
 		if a, b := lazy.Last.RelativeGap(), every.Last.RelativeGap(); !(a <= 1.5*b+1e-6) {
 			t.Errorf("relative gap %g, %g if not lazy", a, b)

@@ -194,16 +194,19 @@ func (s Setting) CheckRange() error {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return structured.BadInput("%s: expected a finite number", s.Asker.Name(s.Name, value))
 		}
-		if x < low {
-			return structured.BadInput("%s: expected at least %v", s.Asker.Name(s.Name, value), low)
+		if low <= x && x <= high {
+			return nil
 		}
-		if x > high {
-			if strings.Contains(s.Unit, "|") {
-				return structured.BadInput("%s: expected %s", s.Asker.Name(s.Name, value), strings.ReplaceAll(s.Unit, "|", " or "))
-			}
-			return structured.BadInput("%s: expected at most %s", s.Asker.Name(s.Name, value), s.max)
+		expected := fmt.Sprintf("%v to %s", low, s.max)
+		switch {
+		case x > high && strings.Contains(s.Unit, "|"):
+			expected = strings.ReplaceAll(s.Unit, "|", " or ")
+		case s.max == "":
+			expected = fmt.Sprintf("at least %v", low)
+		case s.min == "":
+			expected = "at most " + s.max
 		}
-		return nil
+		return structured.BadInput("%s: expected %s", s.Asker.Name(s.Name, value), expected)
 	}
 	switch v := s.Value; v.Kind() {
 	case reflect.Float64:

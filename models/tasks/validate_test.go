@@ -29,7 +29,7 @@ func TestValidateRefuses(t *testing.T) {
 		`--gap 0.1 needs a certificate`:                                func(c *config.Config) { c.Method, c.Gap = "sgd", 0.1 },
 		`--mu 1 has no effect with --method bcfw`:                      func(c *config.Config) { c.Method, c.Mu = "bcfw", 1 },
 		`--hidden 3 has no effect with --net linear`:                   func(c *config.Config) { c.Net, c.Hidden = "linear", settings.Sizes{3} },
-		`--hidden 0: expected at least 1`:                              func(c *config.Config) { c.Hidden = settings.Sizes{0} },
+		`--hidden 0: expected 1 to 1048576`:                            func(c *config.Config) { c.Hidden = settings.Sizes{0} },
 		`--device cuda:99: `:                                           func(c *config.Config) { c.Device = "cuda:99" },
 		`--device cuda:x: expected the number of a device`:             func(c *config.Config) { c.Device = "cuda:x" },
 		`--device "gpu" is not known`:                                  func(c *config.Config) { c.Device = "gpu" },

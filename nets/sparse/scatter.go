@@ -60,7 +60,7 @@ func (s *Linear) Scatter(c float32, v *structured.Marginals, batch *structured.B
 	}
 	f := scatterers.Get().(*scatterer)
 	defer scatterers.Put(f)
-	f.c, f.τ, f.lo, f.hi, f.norms = c, s.τ, lo, hi, norms
+	f.c, f.τ, f.lo, f.hi, f.norms, f.measures = c, s.τ, lo, hi, norms, false
 	s.scatter(f, v, batch, to, nil)
 	if s.HasDense() {
 		s.scatterDense(f, v, batch, to)
@@ -72,7 +72,7 @@ func (s *Linear) Measure(c float32, v *structured.Marginals, batch *structured.B
 	f := scatterers.Get().(*scatterer)
 	defer scatterers.Put(f)
 	f.c, f.τ, f.lo, f.hi, f.norms, f.total = c, s.τ, 0, Stripes, f.all[:], 0
-	f.measures = s.τ == 0
+	f.measures, f.one = s.τ == 0, kernels.Change{}
 	clear(f.norms)
 	s.scatter(f, v, batch, to, nil)
 	f.measures = false
@@ -98,7 +98,7 @@ func (s *Linear) ScatterTwo(c, d float32, v *structured.Marginals, batch *struct
 	}
 	f := scatterers.Get().(*scatterer)
 	defer scatterers.Put(f)
-	f.c, f.d, f.τ, f.lo, f.hi, f.norms = c, d, s.τ, lo, hi, nil
+	f.c, f.d, f.τ, f.lo, f.hi, f.norms, f.measures = c, d, s.τ, lo, hi, nil, false
 	s.scatter(f, v, batch, to, other)
 }
 

@@ -286,7 +286,7 @@ func TestBadUse(t *testing.T) {
 		{"images", []string{"eval", "--data", "builtin"}, []string{"features"}},
 		{"format", []string{"eval", "--data", text, "--format", "cornll"}, []string{"cornll", "conll"}},
 		{"n-best", []string{"predict", "--input", text, "--nbest", "-1"}, []string{"--nbest -1"}},
-		{"too many best", []string{"predict", "--input", text, "--nbest", "1000000000"}, []string{"--nbest 1000000000: expected at most 100000"}},
+		{"too many best", []string{"predict", "--input", text, "--nbest", "1000000000"}, []string{"--nbest 1000000000: expected 0 to 100000"}},
 		{"no folder", []string{"predict", "--input", text, "--to", "nowhere/p.npz"}, []string{"--to nowhere/p.npz: there is no folder nowhere"}},
 		{"no folder for pictures", []string{"predict", "--input", text, "--picture", "nowhere/p.png"}, []string{"--picture nowhere/p.png: there is no folder nowhere"}},
 		{"truncate", []string{"predict", "--input", text, "--truncate", "--select", "1"}, []string{"--truncate is for cuts"}},

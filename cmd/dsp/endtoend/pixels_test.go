@@ -90,7 +90,7 @@ func TestSegmentPixelRefusals(t *testing.T) {
 	on("--net", "conv-map").refused(exitBadInput, "--net conv-map does not score regions", "conv-crop")
 	on("--net", "conv-crop", "--candidate-pixels", "16").refused(exitBadInput, "--candidate-pixels", "localise")
 	on("--net", "conv-crop", "--region-pixels", "2").refused(exitBadInput, "--region-pixels 2")
-	on("--net", "conv-crop", "--region-pixels", "2000").refused(exitBadInput, "--region-pixels 2000: expected at most")
+	on("--net", "conv-crop", "--region-pixels", "2000").refused(exitBadInput, "--region-pixels 2000: expected 4 to 1024")
 	on("--net", "conv-crop", "--region-context", "0").refused(exitBadInput, "--region-context 0")
 	on("--net", "conv-crop", "--cell-pixels", "1", "--region-pixels", "1000", "--region-context", "0.5").refused(exitBadInput, "scene 1 of train", "lower --region-pixels")
 	on("--net", "conv-crop", "--method", "bcfw").refused(exitBadInput, "bcfw", "linear")

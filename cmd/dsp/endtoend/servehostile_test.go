@@ -60,7 +60,7 @@ func TestServeHostile(t *testing.T) {
 	} {
 		s.refuses(http.StatusBadRequest, "predict", body, want)
 	}
-	s.refuses(http.StatusBadRequest, "predict?nbest=1000000", `{"words": ["a"]}`, "?nbest=1000000: expected at most 100")
+	s.refuses(http.StatusBadRequest, "predict?nbest=1000000", `{"words": ["a"]}`, "?nbest=1000000: expected 0 to 100")
 	s.refuses(http.StatusBadRequest, "predict?nbst=1", `{"words": ["a"]}`, "no option nbst")
 	for _, value := range []string{"", "=true", "=false"} {
 		s.refuses(http.StatusBadRequest, "predict?truncate"+value, `{"words": ["a"]}`, "for cuts")

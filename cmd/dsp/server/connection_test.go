@@ -90,14 +90,14 @@ func TestAuthorization(t *testing.T) {
 // Messages name the options of requests, not flags.
 func TestOptionsInMessages(t *testing.T) {
 	for query, want := range map[string]string{
-		"nbest=101":                   "?nbest=101: expected at most 100",
-		"beam=-1":                     "?beam=-1: expected at least 0",
+		"nbest=101":                   "?nbest=101: expected 0 to 100",
+		"beam=-1":                     "?beam=-1: expected 0 to 100",
 		"samples=x":                   `?samples: "x": expected a whole number`,
 		"marginals=maybe":             `?marginals: "maybe": expected true or false`,
 		"samples&samples=2":           "",
 		"min-probability=0.5":         "no option min-probability; there are model, nbest, beam, force, decode, threshold, marginals, confidence, spans, min_probability, entropy, samples, temperature, seed, truncate, overlay",
 		"temperature=2":               "?temperature is for ?samples, which draws outputs at random",
-		"samples=1&temperature=0":     "?temperature=0: expected at least 1e-06",
+		"samples=1&temperature=0":     "?temperature=0: expected 1e-06 to 1e+06",
 		"decode=expansion":            `?decode "expansion" is not known; use max, risk, f1`,
 		"decode=f1":                   "?decode=f1 needs ?threshold: dsp eval --decode f1 finds one",
 		"threshold=0.5":               "?threshold=0.5 is for ?decode=f1, which chooses entities by their probabilities",
