@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Alphabet numbers names (labels, words, attributes) from 0 in the order in which they were first added. The zero value
@@ -89,41 +91,44 @@ func (a *Alphabet) Index(name string) int32 {
 	return a.find(uint32(maphash.String(alphabetSeed, name)), name).number - 1
 }
 
-// IndexAll sets to_k to the Index of names_k. In an alphabet that is larger than the caches it waits less than calls one by one: it reads what many names need at
-// the same time, from the table first and then from the names there.
+// IndexAll sets to_k to the Index of names_k. In an alphabet that is larger than the caches it waits less than calls one by one: it asks for what many names
+// need, from the table first and then from the names there, before it reads any of it.
 func (a *Alphabet) IndexAll(names []string, to []int32) {
-	if a.salt != "" {
+	if a.salt != "" || len(a.table) == 0 {
 		for k, name := range names {
 			to[k] = a.Index(name)
 		}
 		return
 	}
-	const some = 32
+	const some = 64
 	var hashes [some]uint32
 	var entries [some]alphabetEntry
-	var found [some]string
-	for len(a.table) > 0 && len(names) > 0 {
+	for len(names) > 0 {
 		now := names[:min(len(names), some)]
 		for k, name := range now {
 			hashes[k] = uint32(maphash.String(alphabetSeed, name))
-			entries[k] = a.table[a.home(hashes[k])]
+			slot := a.home(hashes[k])
+			vec.Prefetch(a.table[slot : slot+1])
 		}
 		for k := range now {
-			if found[k] = ""; entries[k].number > 0 {
-				found[k] = a.names[entries[k].number-1]
+			if entries[k] = a.table[a.home(hashes[k])]; entries[k].number > 0 {
+				number := entries[k].number
+				vec.Prefetch(a.names[number-1 : number])
+			}
+		}
+		for k := range now {
+			if e := entries[k]; e.number > 0 && e.hash == hashes[k] {
+				vec.PrefetchString(a.names[e.number-1])
 			}
 		}
 		for k, name := range now {
 			e := entries[k]
-			if e.number > 0 && (e.hash != hashes[k] || found[k] != name) {
+			if e.number > 0 && (e.hash != hashes[k] || a.names[e.number-1] != name) {
 				e = a.find(hashes[k], name)
 			}
 			to[k] = e.number - 1
 		}
 		names, to = names[len(now):], to[len(now):]
-	}
-	for k := range names { // of an empty alphabet
-		to[k] = -1
 	}
 }
 

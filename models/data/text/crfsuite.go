@@ -2,7 +2,9 @@ package text
 
 import (
 	"io"
+	"iter"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,9 +104,11 @@ type crfsuiteParser struct {
 	labels structured.Alphabet // of the current block
 	weight float64             // of the current sequence, or -1 if the file gives none
 
-	asked   []string // attributes of the current item, to look up in a given dictionary
-	values  []float32
-	numbers []int32
+	// What waits to be looked up in a given dictionary, for many items at a time: attributes, their values, and where each item ends.
+	asked    []string
+	values   []float32
+	askedEnd []int
+	numbers  []int32
 
 	rows, entries int // sizes of the last block, to allocate the next one
 }
@@ -114,6 +118,7 @@ func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
 	p.names.Reset()
 	p.labels.Reset()
 	p.weight = -1
+	p.asked, p.values, p.askedEnd = p.asked[:0], p.values[:0], p.askedEnd[:0] // of a block that was bad
 	for number, line := range b.lines() {
 		p.line = number
 		var err error
@@ -132,6 +137,7 @@ func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
 	if err := p.end(); err != nil {
 		return nil, err
 	}
+	p.find()
 	p.part.labels = slices.Clone(p.labels.Names())
 	p.rows, p.entries = len(p.part.rows.Offsets), len(p.part.rows.Index)
 	if !p.hash && p.Dictionary == nil {
@@ -176,7 +182,6 @@ func (p *crfsuiteParser) setWeight(text string) error {
 
 // item parses the line of an item.
 func (p *crfsuiteParser) item(line string) error {
-	p.asked, p.values = p.asked[:0], p.values[:0] // of an item that was bad
 	if !p.begun() {
 		p.part.lines = append(p.part.lines, p.line)
 	}
@@ -185,26 +190,60 @@ func (p *crfsuiteParser) item(line string) error {
 		return err
 	}
 	plain := strings.IndexByte(rest, ':') < 0 && strings.IndexByte(rest, '\\') < 0
-	for more {
-		var field string
-		field, rest, more = strings.Cut(rest, "\t")
-		switch {
-		case field == "":
-		case plain:
-			p.attribute(field, 1)
-		default:
-			name, value, err := p.split(field)
-			if err != nil {
-				return err
+	if more {
+		for field := range between(rest, '\t') {
+			switch {
+			case field == "":
+			case plain:
+				p.attribute(field, 1)
+			default:
+				name, value, err := p.split(field)
+				if err != nil {
+					return err
+				}
+				p.attribute(name, value)
 			}
-			p.attribute(name, value)
 		}
 	}
-	if len(p.asked) > 0 {
+	if p.hash || p.Dictionary == nil {
+		p.part.rows.Offsets = append(p.part.rows.Offsets, len(p.part.rows.Index))
+		return nil
+	}
+	const many = 1000
+	if p.askedEnd = append(p.askedEnd, len(p.asked)); len(p.asked) >= many {
 		p.find()
 	}
-	p.part.rows.Offsets = append(p.part.rows.Offsets, len(p.part.rows.Index))
 	return nil
+}
+
+// between yields the pieces of a text between separators, with empty ones. It looks at eight bytes at a time: pieces are too short for a search of each to pay.
+func between(text string, separator byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		const ones, low = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f
+		start, at := 0, 0
+		for ; at+8 <= len(text); at += 8 {
+			s := text[at : at+8]
+			x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+				uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+			x ^= ones * uint64(separator)
+			for found := ^((x&low + low) | x | low); found != 0; found &= found - 1 { // a bit for each byte of x that is 0
+				end := at + bits.TrailingZeros64(found)/8
+				if !yield(text[start:end]) {
+					return
+				}
+				start = end + 1
+			}
+		}
+		for ; at < len(text); at++ {
+			if text[at] == separator {
+				if !yield(text[start:at]) {
+					return
+				}
+				start = at + 1
+			}
+		}
+		yield(text[start:])
+	}
 }
 
 // label parses the label of an item.
@@ -227,7 +266,7 @@ func (p *crfsuiteParser) label(label string) error {
 	return nil
 }
 
-// attribute adds an attribute to the row of the current item, or leaves it to find where there is a dictionary. Without one, crfsuiteJoin makes it.
+// attribute adds an attribute to the row of the current item, or leaves it to find where a dictionary is given. Without one, crfsuiteJoin makes it.
 func (p *crfsuiteParser) attribute(name string, value float32) {
 	switch {
 	case p.hash:
@@ -239,15 +278,23 @@ func (p *crfsuiteParser) attribute(name string, value float32) {
 	}
 }
 
-// find adds the attributes of the current item that a given dictionary has.
+// find adds the attributes that wait and that a given dictionary has.
 func (p *crfsuiteParser) find() {
+	if len(p.askedEnd) == 0 {
+		return
+	}
 	p.numbers = vec.Grow(p.numbers, len(p.asked))
 	p.Dictionary.Node.IndexAll(p.asked, p.numbers)
-	for k, number := range p.numbers {
-		if number >= 0 {
-			p.add(number, p.values[k])
+	k := 0
+	for _, end := range p.askedEnd {
+		for ; k < end; k++ {
+			if p.numbers[k] >= 0 {
+				p.add(p.numbers[k], p.values[k])
+			}
 		}
+		p.part.rows.Offsets = append(p.part.rows.Offsets, len(p.part.rows.Index))
 	}
+	p.asked, p.values, p.askedEnd = p.asked[:0], p.values[:0], p.askedEnd[:0]
 }
 
 // add adds an attribute by its number.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -260,4 +261,29 @@ func BenchmarkCRFsuite(b *testing.B) {
 	run("threads=2", CRFsuite{Threads: 2})
 	run("known", CRFsuite{Threads: 2, Dictionary: d.Dictionary})
 	run("hashed", CRFsuite{Threads: 2, HashBits: 20})
+}
+
+// between yields what strings.Split returns, also where separators touch each other, a neighbouring byte value or an end of eight bytes.
+func TestBetween(t *testing.T) {
+	check := func(t interface{ Fatalf(string, ...any) }, text string) {
+		if got, want := slices.Collect(between(text, '\t')), strings.Split(text, "\t"); !slices.Equal(got, want) {
+			t.Fatalf("between(%q) yields %q, expected %q", text, got, want)
+		}
+	}
+	for n := range 20 {
+		for at := range n {
+			text := []byte(strings.Repeat("\b", n))
+			text[at] = '\t'
+			check(t, string(text))
+			check(t, strings.ReplaceAll(string(text), "\b", "\n"))
+			check(t, strings.ReplaceAll(string(text), "\b", "\x89"))
+		}
+		check(t, strings.Repeat("\t", n))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		check(t, strings.Join(rapid.SliceOf(rapid.StringMatching("[\\x00\\x08-\\x0aa-c\\x89é]{0,9}")).Draw(t, "pieces"), "\t"))
+	})
+	for range between("a\tb\tc\td\te\tf\tg\th", '\t') { // stops where it is told to
+		break
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -72,8 +71,8 @@ func (m *dualMemory) due(own []int, pass int, all bool) []int {
 // prefetch asks for example i of the memory, which is not in a cache as a rule.
 func (m *dualMemory) prefetch(i int) {
 	for k := range m.φ.Parts {
-		host.Prefetch(m.φ.Parts[k].Of(i))
-		host.Prefetch(m.u.Parts[k].Of(i))
+		vec.Prefetch(m.φ.Parts[k].Of(i))
+		vec.Prefetch(m.u.Parts[k].Of(i))
 	}
 }
 

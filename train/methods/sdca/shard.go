@@ -6,7 +6,6 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/packed"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
@@ -115,7 +114,7 @@ func (sh *dualShard) prefetch(i int) {
 			continue
 		}
 		rows := sh.data.Rows(part.Rows)
-		host.Prefetch(x.Index[x.Offsets[rows[i]]:x.Offsets[rows[i+1]]])
+		vec.Prefetch(x.Index[x.Offsets[rows[i]]:x.Offsets[rows[i+1]]])
 	}
 }
 
