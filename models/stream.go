@@ -160,8 +160,11 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, s so
 	}
 	chunks := text.NewChunks(in, name, s.Comments)
 	chunks.Most = s.task.MostLines(s.MaxWords)
-	if formats.Find(s.Format).Lines {
+	switch f := formats.Find(s.Format); {
+	case f.Lines:
 		chunks = text.NewLines(in, name)
+	case f.Numbered: // a token takes hundreds of bytes, so a chunk would have few
+		chunks.Size = 8 * text.ChunkSize
 	}
 	s.leaveInputs() // answerers make the others
 	s.survey = text.SurveyOf(s.labels)

@@ -297,8 +297,8 @@ func (c *columnLayout) position(text []byte, d *structured.Dataset, i, at int) [
 
 // ofFile returns the columns of d that its file has: a label that a reader of CoNLL-U found in the last one is there already.
 func ofFile(d *structured.Dataset) [][]string {
-	if n := len(text.ConlluColumns("")); len(d.Columns) > n && text.IsConllu(d.ColumnNames) {
-		return d.Columns[:n]
+	if len(d.Columns) > text.ConlluWidth && text.IsConllu(d.ColumnNames) {
+		return d.Columns[:text.ConlluWidth]
 	}
 	return d.Columns
 }

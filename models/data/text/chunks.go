@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// chunkSize is how many bytes a chunk has, unless a sequence is longer or less has arrived.
-const chunkSize = 1 << 16
+// ChunkSize is how many bytes a chunk has, unless Chunks.Size says otherwise.
+const ChunkSize = 1 << 16
 
 // A Chunk is a chunk of a text file that ends with a blank line, or any line, or with the file: no sequence crosses its ends.
 type Chunk struct {
@@ -27,6 +27,9 @@ type Chunks struct {
 	line int    // the number of the line that rest starts with
 	rest []byte // read, but not in a chunk yet
 	end  bool
+
+	// Size is how many bytes a chunk has, unless a sequence is longer or less has arrived; 0: ChunkSize.
+	Size int
 
 	// Most is how many lines a sequence has at most; 0: any number. It keeps a stream without blank lines from taking all memory.
 	Most  int
@@ -58,11 +61,11 @@ func (p *Chunks) Next() (Chunk, bool, error) {
 	if p.end {
 		return Chunk{}, false, nil
 	}
-	chunk := Chunk{Line: p.line}
+	chunk, size := Chunk{Line: p.line}, cmp.Or(p.Size, ChunkSize)
 	for cut := 0; cut == 0; {
 		seen, old := p.last, len(p.rest) // no blank line ends before the last line; every byte is looked at once
-		if free := cap(p.rest) - len(p.rest); free < chunkSize/2 {
-			p.rest = append(make([]byte, 0, 2*cap(p.rest)+chunkSize), p.rest...)
+		if free := cap(p.rest) - len(p.rest); free < size/2 {
+			p.rest = append(make([]byte, 0, 2*cap(p.rest)+size), p.rest...)
 		}
 		n, err := p.r.Read(p.rest[len(p.rest):cap(p.rest)])
 		p.rest = p.rest[:len(p.rest)+n]
@@ -94,7 +97,7 @@ func (p *Chunks) Next() (Chunk, bool, error) {
 		chunk.Text = p.rest[:cut:cut]
 	}
 	p.line += bytes.Count(chunk.Text, []byte{'\n'})
-	p.rest = append(make([]byte, 0, chunkSize), p.rest[len(chunk.Text):]...)
+	p.rest = append(make([]byte, 0, size), p.rest[len(chunk.Text):]...)
 	p.last, p.empty, p.lines = p.last-len(chunk.Text), 0, bytes.Count(p.rest, []byte{'\n'})
 	return chunk, true, nil
 }

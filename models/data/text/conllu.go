@@ -65,6 +65,9 @@ func ConlluColumns(label string) []string {
 	return columns
 }
 
+// ConlluWidth is how many columns a file has.
+const ConlluWidth = 10
+
 var conlluColumns = []string{"id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"}
 
 // Read reads a data set: the ten Columns of the file (the label's is named LabelColumn), Lines, Layout, IDs if a sentence has
