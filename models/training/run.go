@@ -164,6 +164,7 @@ func (r *Run) trainer() *train.Trainer {
 // newState is the state of a run at w before its first pass.
 func newState(w []float32) *train.State {
 	nan := math.NaN()
+	host.HugePages(w)
 	return &train.State{W: w, Primal: nan, Dual: nan, Smoothed: nan, Exact: nan, ProxGradient: nan}
 }
 

@@ -47,7 +47,9 @@ func (e *Engine) Vector(n int) []float32 {
 			return x[:n]
 		}
 	}
-	return make([]float32, n)
+	x := make([]float32, n)
+	host.HugePages(x)
+	return x
 }
 
 // Reuse takes a vector that is of no more use to anyone, such as a FullPass's gradient.

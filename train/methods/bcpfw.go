@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
@@ -403,7 +402,7 @@ func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) er
 		return m.Complete(ctx, p, s, true)
 	}
 	if m.primal < math.Inf(1) && len(m.held) == 0 { // the pass before computed F
-		m.held = slices.Clone(s.W)
+		m.held = append(m.held, s.W...)
 	}
 	copy(s.W, p.Soften(m.path.Mean, m.path.Threshold))
 	s.Primal = math.NaN()
@@ -435,8 +434,8 @@ func (m *BCPFW) Complete(ctx context.Context, p *train.Problem, s *train.State, 
 	if !keep {
 		return nil
 	}
-	if s.Primal < m.primal && m.lazy {
-		m.held = append(m.held[:0], s.W...)
+	if s.Primal < m.primal {
+		m.held = m.held[:0] // s.W has them until the next pass
 	}
 	m.primal = s.Primal
 	m.regulariser.Advance(p, from, last, m.path.W) // from the mean, which varies less

@@ -71,7 +71,7 @@ type SDCA struct {
 	bound   train.LowerBound
 	passes  int
 	lazy    bool      // F may be left to Complete
-	held    []float32 // the weights of the least F seen, since a pass deferred it
+	held    []float32 // the weights of the least F seen, while s.W has those of a pass that deferred F
 	drop    []float32 // of a warm start, until the first pass has dropped it: w less the weights of the dual point
 
 	regulariser proximal.Regulariser // that the steps see
@@ -304,7 +304,7 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 		return m.evaluate(ctx, p, s, w, true)
 	}
 	if m.primal < math.Inf(1) && len(m.held) == 0 { // the pass before computed F
-		m.held = slices.Clone(s.W)
+		m.held = append(m.held, s.W...)
 	}
 	copy(s.W, w)
 	s.Primal = math.NaN()
@@ -335,9 +335,7 @@ func (m *SDCA) evaluate(ctx context.Context, p *train.Problem, s *train.State, w
 	if least {
 		m.primal, m.rounded = primal, rounded
 		copy(s.W, w)
-		if m.lazy {
-			m.held = append(m.held[:0], w...)
-		}
+		m.held = m.held[:0] // s.W has them until the next pass
 	}
 	if m.primal-m.dual <= m.rounded+closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(w)) {
 		if err := m.Certify(ctx, p, s, true); err != nil {
