@@ -205,9 +205,8 @@ func (o *Objective) elasticNet(w []float32) float64 {
 func Nonzeros(w []float32) int {
 	n := 0
 	for _, x := range w {
-		if x != 0 {
-			n++
-		}
+		u := math.Float32bits(x) << 1 // without the sign
+		n += int((u | -u) >> 31)      // a sum without branches
 	}
 	return n
 }

@@ -105,7 +105,10 @@ func shareOf(d *structured.Dataset, x *structured.Sparse, shard int) (*structure
 	return share, nil
 }
 
-// prefetch asks for the attributes of example i.
+// fetched is how many numbers of an example's attributes are asked for ahead. From there on the processor sees by itself that they are read in order.
+const fetched = 64
+
+// prefetch asks for the first attributes of example i.
 func (sh *dualShard) prefetch(i int) {
 	for k := range sh.scorer.Form().Parts {
 		part := sh.scorer.Form().Parts[k]
@@ -114,7 +117,8 @@ func (sh *dualShard) prefetch(i int) {
 			continue
 		}
 		rows := sh.data.Rows(part.Rows)
-		vec.Prefetch(x.Index[x.Offsets[rows[i]]:x.Offsets[rows[i+1]]])
+		numbers := x.Index[x.Offsets[rows[i]]:x.Offsets[rows[i+1]]]
+		vec.Prefetch(numbers[:min(len(numbers), fetched)])
 	}
 }
 
