@@ -3,7 +3,7 @@
     python bench/expansion.py [--dsp bin/dsp] [--side 40] [--labels 5] [--graphs 20]
 
 Draws grids with blobs of several labels, trains Potts weights on some of them with dsp, and finds labels of the others with "dsp predict --decode expansion" and, from the
-potentials that dsp exports, with gco's expansion (PyPI: gco-wrapper). It prints the sum of the scores of each, and dsp's bound of the best. gco needs weights of edges that are not
+potentials that dsp exports, with gco's expansion (PyPI: gco-wrapper). It prints the sum of the scores of each, dsp's bound of the best, and seconds: of dsp's whole command, reading and writing included, and of gco's calls. gco needs weights of edges that are not
 negative: a weight below 0 counts as 0 for both. Programs differ in the order of moves, so that neither is always ahead.
 """
 
@@ -52,7 +52,9 @@ def main():
         write(folder + "/train.npz", rng, 5, 12, args.labels)
         edges = write(folder + "/test.npz", rng, args.graphs, args.side, args.labels)
         dsp("train", "--task", "graph", "--train", folder + "/train.npz", "--edges", "potts", "--oracle", "relaxed", "--method", "bcpfw", "--passes", "30", "--quiet", "--out", folder + "/run")
+        begin = time.perf_counter()
         answers = [json.loads(line) for line in dsp("predict", "--model", folder + "/run", "--input", folder + "/test.npz", "--decode", "expansion", "--json").splitlines()]
+        took = time.perf_counter() - begin
         dsp("export", "--model", folder + "/run", "--data", folder + "/test.npz", "--to", folder + "/p.npz")
         potentials = numpy.load(folder + "/p.npz")
         node = potentials["node"].reshape(args.graphs, -1, args.labels).astype("f8")
@@ -64,8 +66,8 @@ def main():
         seconds += time.perf_counter() - begin
         theirs += theta[numpy.arange(len(found)), found].sum() + weight[found[edges[:, 0]] == found[edges[:, 1]]].sum()
     ours, bound = sum(a["score"] for a in answers), sum(a.get("bound", a["score"]) for a in answers)
-    print(f"{args.graphs} grids of {args.side}×{args.side}, {args.labels} labels, {(edge < 0).mean():.1%} of edges below 0")
-    print(f"dsp {ours:.4f}, gco {theirs:.4f}, bound {bound:.4f}; gco takes {1e3 * seconds / args.graphs:.1f} ms per grid")
+    print("| grids | labels | edges below 0 | score, dsp | score, gco | bound, dsp | dsp, s | gco, s |\n|---|" + "---:|" * 7)
+    print(f"| {args.graphs} of {args.side}×{args.side} | {args.labels} | {(edge < 0).mean():.1%} | {ours:,.2f} | {theirs:,.2f} | {bound:,.2f} | {took:.2f} | {seconds:.2f} |")
 
 
 if __name__ == "__main__":
