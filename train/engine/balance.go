@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // balances reports whether the sum of v_i is known to be 0 and can be made so.
@@ -82,12 +83,11 @@ func (e *Evaluation) balanceRows(sh *Shard) {
 			θ, negated := sh.Theta.Parts[k].Of(b), r.Parts[k].Of(b)
 			for v := sh.V.Parts[k].Of(b); len(v) > 0; {
 				row := min(cmp.Or(width, len(v)), len(v))
-				moved, linear, entropy := balanceRow(v[:row], negated[:row], θ[:row], c)
-				if moved > 0 {
-					shift += linear
-					below += 2 * moved * (1 + oracles.Largest(θ[:row]))
+				if by := balanceRow(v[:row], negated[:row], θ[:row], c); by.moved > 0 {
+					shift += by.linear
+					below += 2 * by.moved * (1 + oracles.Largest(θ[:row]))
 					if e.Loss.Smooth() {
-						below += entropy
+						below += by.entropy
 					}
 				}
 				v, negated, θ = v[row:], negated[row:], θ[row:]
@@ -160,43 +160,51 @@ func balanceTarget(u []float32) {
 	u[largest] = float32(float64(u[largest]) + sum - rounded)
 }
 
-// balanceRow is balanceRows for a row v with the weight c, −r, and the potentials θ. It returns how much has moved, ⟨v, θ⟩ after minus before, and a bound on what an
-// entropy of the row may have lost beside.
-func balanceRow(v, negated, θ []float32, c float64) (moved, linear, entropy float64) {
+// rowShift is what balancing a row has done: how much has moved, ⟨v, θ⟩ after minus before, and a bound on what an entropy of the row may have lost beside.
+type rowShift struct{ moved, linear, entropy float64 }
+
+// balanceRow is balanceRows for a row v with the weight c, −r, and the potentials θ.
+func balanceRow(v, negated, θ []float32, c float64) rowShift {
 	most := oracles.Largest(v)
 	if most == 0 || math.IsInf(most, 0) || math.IsNaN(most) {
-		return 0, 0, 0
+		return rowShift{}
 	}
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x)
-	}
-	if math.Abs(sum) > 1e-3*c { // not by rounding: outputs of this structure leave rows out, and it does not say so
-		return 0, 0, 0
+	if math.Abs(vec.Sum(v)) > 1e-3*c { // not by rounding: outputs of this structure leave rows out, and it does not say so
+		return rowShift{}
 	}
 	_, exponent := math.Frexp(most)
 	grid, perGrid := math.Ldexp(1, exponent-23), math.Ldexp(1, 23-exponent) // powers of 2: products are as exact as quotients, and faster
+	sum, rounded, excess, lowest, down := 0.0, 0.0, 0.0, math.Inf(1), 0
+	moved, linear, entropy := 0.0, 0.0, 0.0 // not those that move changes: the loop keeps these in registers
+	negated, θ = negated[:len(v)], θ[:len(v)]
+	for k, x := range v {
+		from, below := float64(x), c*float64(negated[k])
+		sum += from
+		next := math.RoundToEven(sum*perGrid) * grid
+		to := next - rounded
+		if least := math.Ceil(below*perGrid) * grid; to < least { // −c r(y), or up to a multiple above
+			to = least
+		}
+		if to != from { // else its potential may be −∞
+			v[k] = float32(to) // exact
+			δ := math.Abs(to - from)
+			moved, linear = moved+δ, linear+(to-from)*float64(θ[k])
+			entropy += lostEntropy(δ, from-below)
+		}
+		if rounded, excess = next, excess+to; to < lowest {
+			lowest, down = to, k
+		}
+	}
+	shift := rowShift{moved, linear, entropy}
 	move := func(k int, to float64) {
 		from := float64(v[k])
-		if to == from { // its potential may be −∞
+		if to == from {
 			return
 		}
-		v[k] = float32(to) // exact
-		δ, u := math.Abs(to-from), from-c*float64(negated[k])
-		moved, linear = moved+δ, linear+(to-from)*float64(θ[k])
-		entropy += min(δ*δ/max(u, 1e-300), 35*δ)
-	}
-	least := func(k int) float64 { return math.Ceil(c*float64(negated[k])*perGrid) * grid } // −c r(y), or up to a multiple above
-	sum = 0
-	rounded, excess, down := 0.0, 0.0, 0
-	for k, x := range v {
-		sum += float64(x)
-		next := math.RoundToEven(sum*perGrid) * grid
-		move(k, max(next-rounded, least(k)))
-		rounded, excess = next, excess+float64(v[k])
-		if v[k] < v[down] {
-			down = k
-		}
+		v[k] = float32(to)
+		δ := math.Abs(to - from)
+		shift.moved, shift.linear = shift.moved+δ, shift.linear+(to-from)*float64(θ[k])
+		shift.entropy += lostEntropy(δ, from-c*float64(negated[k]))
 	}
 	if excess < 0 {
 		move(down, float64(v[down])-excess)
@@ -209,9 +217,22 @@ func balanceRow(v, negated, θ []float32, c float64) (moved, linear, entropy flo
 				up = k
 			}
 		}
-		to := max(float64(v[up])-excess, least(up))
+		least := math.Ceil(c*float64(negated[up])*perGrid) * grid
+		to := max(float64(v[up])-excess, least)
 		excess -= float64(v[up]) - to
 		move(up, to)
 	}
-	return moved, linear, entropy
+	return shift
+}
+
+// lostEntropy bounds what an entropy loses beside its slope where a probability u moves by δ.
+func lostEntropy(δ, u float64) float64 {
+	if u < 1e-300 {
+		u = 1e-300
+	}
+	lost := δ * δ / u
+	if most := 35 * δ; most < lost {
+		return most
+	}
+	return lost
 }

@@ -127,3 +127,24 @@ func distribution(r *rand.Rand, width int) []float64 {
 	}
 	return u
 }
+
+// A row of v of 17 labels, as a certificate balances it for every token.
+func BenchmarkBalanceRow(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	v, negated, θ := make([]float32, 17), make([]float32, 17), make([]float32, 17)
+	negated[3] = -1
+	total := 0.0
+	for k := range v {
+		u := math.Exp(5 * r.NormFloat64())
+		v[k], θ[k] = float32(u), float32(r.NormFloat64())
+		total += u
+	}
+	for k := range v {
+		v[k] = float32(float64(v[k])/total) + negated[k]
+	}
+	row := make([]float32, len(v))
+	for b.Loop() {
+		copy(row, v)
+		engine.BalanceRow(row, negated, θ, 1)
+	}
+}

@@ -27,8 +27,7 @@ func (d *ScaledDescent) Asked() (f float64, g []float32) {
 
 // BalanceRow balances a row of marginals less a reference and returns how much has moved.
 func BalanceRow(v, negated, θ []float32, c float64) float64 {
-	moved, _, _ := balanceRow(v, negated, θ, c)
-	return moved
+	return balanceRow(v, negated, θ, c).moved
 }
 
 // BalanceTarget balances a row of targets.
