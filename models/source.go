@@ -23,45 +23,54 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// source reads data files: any, or those that are like the training data.
+// source reads data files: what a request asks for, as data of one training are read, all of a file or an excerpt.
 type source struct {
 	Request // an empty format is detected
+	reading
+	excerpt
+	shared *sharedText // that several processes read of the files; nil: each reads all of them
+}
 
-	scheme string           // that entity tags are converted to, or keep
-	own    chains.Notation  // of labels
-	was    *chains.Notation // gets that of tags that are converted, or nil
-	width  int              // columns of a conll file, 0 if unknown
-	labels *structured.Alphabet
-	inputs inputs.Inputs                     // of text; an empty one leaves columns as they are
-	dim    int                               // dense features per position, 0 if unknown
-	survey *text.Survey                      // of a text file, by which its parts are read, or nil
-	line   int                               // number of the first line, when only a part of a text file is read
-	start  io.Reader                         // of that file, or nil
-	each   func(d *structured.Dataset) error // gets a text block by block, or nil
-	task   tasks.Task                        // that the data are for
+// reading is how the data of one training are read: its own, and all that come later.
+type reading struct {
+	config   *config.Config
+	task     tasks.Task
+	localise *localisation.Options // of --task localise, or nil
+
+	scheme   string           // that entity tags are converted to, or keep
+	own      chains.Notation  // of labels
+	was      *chains.Notation // gets that of tags that are converted, or nil
+	labels   *structured.Alphabet
+	optional bool // gold labels of text may be unknown, or missing
+
+	width  int           // columns of a conll file, 0 if unknown
+	dim    int           // dense features per position, 0 if unknown
+	onDisk bool          // features of npz archives stay in their files
+	inputs inputs.Inputs // of text; an empty one leaves columns as they are
 
 	minCount, hashBits int // of the attributes of a crfsuite file without a dictionary
 
-	localise *localisation.Options // of --task localise, or nil
-	config   *config.Config        // for a task that reads its data itself
-
-	onDisk bool // features of npz archives stay in their files
-
-	optional bool // gold labels of text may be unknown, or missing
-
-	shared *sharedText // that several processes read of the files; nil: each reads all of them
-
-	tag func(d *structured.Dataset, threads int) error // labels words before inputs are made, or nil
-
+	tag    func(d *structured.Dataset, threads int) error          // labels words before inputs are made, or nil
 	check  func(d *structured.Dataset, say *remarks.Remarks) error // refuses text whose columns are others, or nil
 	advise func(err error, d *structured.Dataset) error            // adds what to do about an error of data that may lack columns, or nil
+}
+
+// excerpt is the part of a text file that is read, if it is not all of it.
+type excerpt struct {
+	survey *text.Survey                      // of the file, or nil
+	line   int                               // number of the first line
+	start  io.Reader                         // of the file, or nil
+	each   func(d *structured.Dataset) error // gets the text block by block, or nil
 }
 
 // sourceOf reads training data.
 func sourceOf(c *config.Config) source {
 	return source{
-		Request: Request{Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict, Threads: host.Threads(c.Threads), MaxWords: c.MaxWords},
-		scheme:  c.Scheme, minCount: c.MinCount, hashBits: c.HashBits, task: tasks.Of(c), localise: tasks.Localise(c), config: c,
+		Request: Request{
+			Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict,
+			Threads: host.Threads(c.Threads), MaxWords: c.MaxWords,
+		},
+		reading: reading{config: c, task: tasks.Of(c), localise: tasks.Localise(c), scheme: c.Scheme, minCount: c.MinCount, hashBits: c.HashBits},
 	}
 }
 
