@@ -17,6 +17,7 @@ type dualMemory struct {
 	step    []float32     // [n] η of the next visit; 0 before the first
 	gap     []float32     // [n] c_i KL(u_i ‖ marginals(θ_i + ℓ_i)) at the last visit, to first order
 	age     []float32     // [n] sweeps since the last visit
+	bonus   float32       // firstBonus, or warmBonus; not archived
 	gram    [][]float32   // [n] inner products of the positions, for the quadratic loss; nil before the first visit, and not archived
 }
 

@@ -154,10 +154,17 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 			return err
 		}
 	}
-	if restored {
-		return m.memory.attach(p.Objective)
+	if !restored {
+		m.memory = newDualMemory(p.Objective)
+	} else if err := m.memory.attach(p.Objective); err != nil {
+		return err
 	}
-	m.memory = newDualMemory(p.Objective)
+	if m.memory.bonus = firstBonus; m.fromGold(p) {
+		m.memory.bonus = warmBonus
+	}
+	if restored {
+		return nil
+	}
 	m.w = make([]float32, len(s.W))
 	host.HugePages(m.w)
 	copy(m.w, m.regulariser.Center)

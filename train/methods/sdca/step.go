@@ -137,7 +137,7 @@ func (st *dualStep) answerMarginals(p *train.Problem, memory *dualMemory, try in
 		}
 	}
 	if η == 0 {
-		φ.Structure.(structured.Raiser).Raise(φ, 0, st.Batch.Gold(0), firstBonus-1+float32(int(1)<<try))
+		φ.Structure.(structured.Raiser).Raise(φ, 0, st.Batch.Gold(0), memory.bonus-1+float32(int(1)<<try))
 	}
 	st.Oracle.(oracles.Summer).Exp(φ, 1, st.value[:], &st.u)
 	st.entropy = st.entropyOf(p)

@@ -12,13 +12,19 @@ import (
 // warmChunks is the number of parts of the first pass of a warm start, after each of which w moves on towards the dual point's own.
 const warmChunks = 16
 
-// warm begins at s.W = w₀ and at the dual point of the answers there, φ_i = θ_i(w₀) + ℓ_i, or where Objective.Origin says. That point has weights of its own,
+// warmBonus is firstBonus of a warm start. Weights that fit most examples already give their gold outputs high scores.
+const warmBonus = 3
+
+// warm begins at s.W = w₀. A dual point u has weights of its own,
 //
 //	w(u) = c − (1/λn) Σ c_i J_iᵀ(u_i − 1_{y_i}),
 //
-// which are w₀ only if w₀ is optimal. So the first pass starts at w₀ and drops the difference w₀ − w(u) in equal parts as it goes.
-// Before the first part, w₀ is optimal for the objective whose centre is off by that difference; each part changes that objective a
-// little, and the steps follow its optimum. At the end of the pass w is the dual point's again.
+// which are not w₀. So the first pass starts at w₀ and drops the difference w₀ − w(u) in equal parts as it goes: it takes steps on the objective whose centre is off by
+// that difference; each part changes that objective a little, and the steps follow. At the end of the pass w is the dual point's again.
+//
+// The dual point is that of a cold start, the gold outputs, whose weights are c. Steps of the first pass move it to the answers near w₀ one after the other, so that each sees
+// what the ones before have changed. The answers at w₀ itself would do so only if w₀ were optimal: examples that w₀ does not fit all pull at once, and further than any should.
+// They are the dual point where no gold output is known, or its place is taken (Objective.Origin), of the quadratic loss, whose steps are in closed form, and Online.
 func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error {
 	primal, rounded, err := p.Upper(ctx, s.W)
 	if err != nil {
@@ -27,6 +33,21 @@ func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error
 	s.FullPasses++
 	m.primal, m.rounded = primal, rounded
 	copy(m.w, s.W)
+	m.drop = make([]float32, len(s.W))
+	if m.fromGold(p) {
+		copy(m.drop, m.regulariser.Center)
+	} else if err := m.beAnswers(ctx, p, s); err != nil {
+		return err
+	}
+	vec.Axpby(1, s.W, -1, m.drop)
+	return nil
+}
+
+// fromGold reports whether the dual point of a warm start is that of the gold outputs.
+func (m *SDCA) fromGold(p *train.Problem) bool { return m.Warm && !m.Online && !p.Soft && p.Loss != engine.Quadratic }
+
+// beAnswers makes the dual point the answers at w₀, φ_i = θ_i(w₀) + ℓ_i, or where Objective.Origin says, and sets drop to its weights.
+func (m *SDCA) beAnswers(ctx context.Context, p *train.Problem, s *train.State) error {
 	begin := m.atWeights(p)
 	if p.Origin != nil && !m.Warm {
 		begin = func(st *dualStep) (bool, error) {
@@ -47,9 +68,7 @@ func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error
 		return err
 	}
 	s.FullPasses++
-	m.drop = make([]float32, len(s.W))
 	m.regulariser.Point(u.Grad, m.drop)
-	vec.Axpby(1, s.W, -1, m.drop)
 	return nil
 }
 
