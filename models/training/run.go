@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"math"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/record"
@@ -90,6 +92,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	trainer := r.trainer()
 	trainer.Recorders, trainer.Checkpoint = recorders, checkpoint
 	begun := time.Now()
+	from := checksumOf(r.model.W)
 	out, err := trainer.Run(ctx, newState(r.model.W))
 	r.sayRate(time.Since(begun))
 	if out == nil {
@@ -112,6 +115,10 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 			return result, history.Records, err
 		}
 	}
+	if c.Init != "" && checksumOf(out.BestW) == from {
+		r.o.Log.Warn("the result has the weights of the model that the run continues: no pass found better ones", "passes", result.Passes,
+			"what_helps", "more passes, or --method lbfgs, which goes down from the first one on")
+	}
 	r.model.W = out.BestW
 	result.Model = filepath.Join(c.Out, models.ModelFile)
 	if c.L1 > 0 || c.Radius > 0 {
@@ -126,6 +133,11 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 		return result, history.Records, err
 	}
 	return result, history.Records, os.Remove(r.unfinished())
+}
+
+// checksumOf tells weights apart.
+func checksumOf(w []float32) uint32 {
+	return crc32.Checksum(vec.Bytes(w), crc32.MakeTable(crc32.Castagnoli))
 }
 
 // unfinished is the path of the model file that says, until the run is finished, what the weights of the checkpoint belong to.

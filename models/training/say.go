@@ -65,7 +65,7 @@ func sayData(log *slog.Logger, c *config.Config, data *models.Data) {
 		}
 		log.Info("parts of speech are recognised, and attributes read them; --columns names other columns, or leaves them out",
 			about...)
-	} else if ignored != "" && c.Template == "" && !given {
+	} else if ignored != "" && c.Template == "" && !given && c.Init == "" && c.Prior == "" { // they read what their model reads
 		// A template may read columns by number, and who names columns leaves out the others.
 		log.Warn("columns without a name are ignored; built-in attributes read the one named pos, templates and networks any",
 			"columns", ignored, "for_example", "--columns "+example)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/brackets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // Significant is the level of tests: the chance that any of the differences that are tested together is claimed although there is none.
@@ -211,9 +212,22 @@ func Differences(first, second *Sample) ([]Difference, error) {
 	return all, nil
 }
 
-// alike reports whether a metric is made of the same shares for two models. Models with other labels have other classes.
+// alike reports whether a metric is made of the same shares for two models. Models with other labels have other classes, and of tags in another scheme other
+// labels are right: such models have the entities in common.
 func alike(first, second *Sample, metric int) bool {
-	return len(first.counts[metric][0]) == 2 || slices.Equal(first.names, second.names)
+	if slices.Equal(first.names, second.names) {
+		return true
+	}
+	if otherTags(first.data, second.data) && first.metrics[metric].Name != "f1" {
+		return false
+	}
+	return len(first.counts[metric][0]) == 2
+}
+
+// otherTags reports whether both data have entity tags, written differently.
+func otherTags(a, b *structured.Dataset) bool {
+	x, y := chains.NotationOfData(a), chains.NotationOfData(b)
+	return x != y && x.Scheme != "" && y.Scheme != ""
 }
 
 // sameExamples refuses data sets whose examples differ in number, length, words or gold labels.
@@ -222,12 +236,20 @@ func sameExamples(a, b *structured.Dataset) error {
 		return structured.BadInput("%s has %d examples for one model and %d for the other; they are compared on the same ones", a.Name, a.Len(), b.Len())
 	}
 	words, others := a.Column("word"), b.Column("word")
+	var entities *entityNames
+	if otherTags(a, b) {
+		entities = &entityNames{of: [2]*chains.Entities{chains.NewEntities(a.Alphabet), chains.NewEntities(b.Alphabet)}}
+	}
 	for i := range a.Len() {
 		same := a.OutputLength(i) == b.OutputLength(i)
 		for t := 0; same && words != nil && others != nil && t < a.Length(i); t++ {
 			same = words[a.Offsets[i]+t] == others[b.Offsets[i]+t]
 		}
 		x, y := a.Gold(i), b.Gold(i)
+		if unknown := func(l int32) bool { return l < 0 }; entities != nil && !slices.ContainsFunc(x, unknown) && !slices.ContainsFunc(y, unknown) {
+			same = same && slices.Equal(entities.names(0, x), entities.names(1, y))
+			x = nil
+		}
 		if brackets.Is(a) {
 			words, tags := brackets.WordsOf(a, i)
 			same = same && string(brackets.FromOutput(x, words, tags, a.Alphabet).Append(nil)) == string(brackets.FromOutput(y, words, tags, b.Alphabet).Append(nil))
@@ -249,4 +271,25 @@ func sameExamples(a, b *structured.Dataset) error {
 		}
 	}
 	return nil
+}
+
+// entityNames reads the entities of tags in two notations.
+type entityNames struct {
+	of    [2]*chains.Entities
+	found []chains.Entity
+}
+
+// entityName is an entity with the name of its type.
+type entityName struct {
+	first, last int
+	typ         string
+}
+
+func (e *entityNames) names(notation int, labels []int32) (all []entityName) {
+	of := e.of[notation]
+	e.found = of.Of(e.found[:0], labels)
+	for _, x := range e.found {
+		all = append(all, entityName{x.First, x.Last, of.Types().Name(x.Type)})
+	}
+	return all
 }

@@ -293,3 +293,37 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("other examples: %v", err)
 	}
 }
+
+// Models of tags in two schemes are compared by the entities, which both have; where these differ, they are refused.
+func TestEntitiesInTwoSchemes(t *testing.T) {
+	sample := func(gold, predicted []string) *Sample {
+		names := structured.NewAlphabet(append(slices.Clone(gold), predicted...)...)
+		d := &structured.Dataset{Name: "d", Alphabet: names, Offsets: []int{0, len(gold), 2 * len(gold)}}
+		var labels []int32
+		for t := range gold {
+			d.Labels, labels = append(d.Labels, names.Index(gold[t])), append(labels, names.Index(predicted[t]))
+		}
+		d.Labels = append(d.Labels, d.Labels...)
+		c := config.Default()
+		c.Task = "tag"
+		s := New(&c, names, d, false)
+		for i := range 2 {
+			s.Keep(i, &predictions.Prediction{Output: predictions.Output{Labels: labels}})
+		}
+		return s
+	}
+	bio := sample(strings.Fields("B-x I-x O B-y B-x"), strings.Fields("B-x I-x O O B-x"))
+	bioes := sample(strings.Fields("B-x E-x O S-y S-x"), strings.Fields("B-x E-x O S-y O"))
+	all, err := Differences(bio, bioes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 1 || all[0].Metric != "f1" || !near(all[0].Value, 0.8, 1e-9) || !near(all[0].Other, 0.8, 1e-9) {
+		t.Errorf("%+v", all)
+	}
+	for _, other := range []string{"B-x E-x O S-x S-x", "S-x S-x O S-y S-x", "B-x E-x O S-y O"} {
+		if _, err := Differences(bio, sample(strings.Fields(other), strings.Fields("B-x E-x O S-y S-x"))); !structured.IsBadInput(err) {
+			t.Errorf("gold labels %s: %v", other, err)
+		}
+	}
+}

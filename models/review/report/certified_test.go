@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -39,6 +40,21 @@ func TestReportSaysEstimated(t *testing.T) {
 	w := &writer{run: &training.Recorded{Records: []record.Record{r}, Config: config.Default()}}
 	w.find(&w.run.Config)
 	if want := "a certified relative gap of 100 % (nothing proven), by an estimate that nothing proves 2.00 %."; !strings.HasSuffix(w.Finding, want) {
+		t.Errorf("%q, want %q at its end", w.Finding, want)
+	}
+}
+
+// Where development data choose an earlier pass, the finding says the gap of that one, too.
+func TestReportSaysKeptPass(t *testing.T) {
+	error := func(x float64) *structured.Metrics {
+		return &structured.Metrics{Measures: []structured.Measure{{Name: "token_error", Value: x}}}
+	}
+	nan := record.Number(math.NaN())
+	first := record.Record{Pass: 1, Objective: 1, Dual: 0.5, Gap: 0.5, ProxGradient: nan, Dev: error(0.1)}
+	last := record.Record{Pass: 2, Objective: 0.8, Dual: 0.792, Gap: 0.008, ProxGradient: nan, Dev: error(0.2)}
+	w := &writer{run: &training.Recorded{Records: []record.Record{first, last}, Config: config.Default()}}
+	w.find(&w.run.Config)
+	if want := "left a certified relative gap of 1.00 %; the model is that of pass 1, which did best on development data, with 20.80 %."; !strings.HasSuffix(w.Finding, want) {
 		t.Errorf("%q, want %q at its end", w.Finding, want)
 	}
 }

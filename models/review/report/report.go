@@ -239,6 +239,9 @@ func (w *writer) find(c *config.Config) {
 			if r.EstimatedGap > 0 {
 				text += ", by an estimate that nothing proves " + closing.Gap(r.EstimatedGap, r.Relaxed)
 			}
+			if k := r.Kept; k != nil && k.Pass != r.Passes {
+				text += fmt.Sprintf("; the model is that of pass %d, which did best on development data, with %s", k.Pass, closing.Gap(k.RelativeGap, r.Relaxed))
+			}
 		}
 		parts = append(parts, text)
 	}

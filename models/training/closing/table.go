@@ -66,8 +66,8 @@ func Rows(runs []training.Result, columns []tasks.Column) [][]string {
 		}
 	}
 	column("kept pass", another(func(r *training.Result) string { return fmt.Sprint(r.Kept.Pass) }))
-	column("its objective", another(func(r *training.Result) string { return Number(r.Kept.Objective) }))
-	column("its gap", another(func(r *training.Result) string { return gapOf(r, r.Kept.Certificate) }))
+	column("objective there", another(func(r *training.Result) string { return Number(r.Kept.Objective) }))
+	column("gap there", another(func(r *training.Result) string { return gapOf(r, r.Kept.Certificate) }))
 	for _, set := range []struct {
 		name string
 		of   func(r *training.Result) *structured.Metrics

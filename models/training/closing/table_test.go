@@ -24,9 +24,9 @@ func TestKeptPassHasItsOwnCertificate(t *testing.T) {
 	}{
 		"last pass": {&training.Kept{Pass: 9, Certificate: last}, [][]string{head, {"sdca", "9", "0.0", "0.5", "1.00 %"}}},
 		"early pass": {&training.Kept{Pass: 2, Certificate: early}, [][]string{
-			append(slices.Clone(head), "kept pass", "its objective", "its gap"), {"sdca", "9", "0.0", "0.5", "1.00 %", "2", "0.8", "50.00 %"}}},
+			append(slices.Clone(head), "kept pass", "objective there", "gap there"), {"sdca", "9", "0.0", "0.5", "1.00 %", "2", "0.8", "50.00 %"}}},
 		"without a certificate": {&training.Kept{Pass: 2, Certificate: training.Certificate{Objective: 0.8, Dual: nan, Gap: nan, RelativeGap: nan}}, [][]string{
-			append(slices.Clone(head), "kept pass", "its objective"), {"sdca", "9", "0.0", "0.5", "1.00 %", "2", "0.8"}}},
+			append(slices.Clone(head), "kept pass", "objective there"), {"sdca", "9", "0.0", "0.5", "1.00 %", "2", "0.8"}}},
 	} {
 		rows := Rows([]training.Result{{Method: "sdca", Passes: 9, Certificate: last, Kept: c.kept}}, nil)
 		if !slices.EqualFunc(rows, c.want, slices.Equal) {
@@ -40,7 +40,7 @@ func TestTableSaysRelaxed(t *testing.T) {
 	gap := training.Certificate{Objective: 0.5, Dual: 0.495, Gap: 0.005, RelativeGap: 0.01}
 	kept := &training.Kept{Pass: 2, Certificate: gap}
 	rows := Rows([]training.Result{{Passes: 9, Certificate: gap, Kept: kept, Relaxed: true}, {Passes: 9, Certificate: gap, Kept: kept}}, nil)
-	for _, head := range []string{"certified gap", "its gap"} {
+	for _, head := range []string{"certified gap", "gap there"} {
 		k := slices.Index(rows[0], head)
 		if k < 0 || rows[1][k] != "1.00 %, relaxed objective" || rows[2][k] != "1.00 %" {
 			t.Errorf("%s in %q", head, rows)
