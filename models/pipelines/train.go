@@ -400,9 +400,16 @@ func (t *trainer) train(ctx context.Context, name string, begin func() (config.C
 	c.Device, c.Threads, c.Quiet = config.CPU, t.config.Threads, t.config.Quiet
 	o := t.options
 	o.Log = o.Log.With("stage", filepath.ToSlash(name))
+	log, fold := o.Log, strings.Contains(filepath.ToSlash(name), "/")
+	if fold { // as its stage but for a part of the sentences: a line is enough
+		o.Log, c.Quiet = slog.New(warnings{log.Handler()}), true
+	}
 	result, err := together(ctx, c, o)
 	if err != nil {
 		return StageResult{}, fmt.Errorf("stage %s: %w", name, err)
+	}
+	if fold {
+		log.Info("trained, to label the sentences left out", "passes", result.Passes, "seconds", fmt.Sprintf("%.1f", result.Seconds))
 	}
 	r := StageResult{Name: name, Passes: result.Passes, Kept: result.Kept.Pass, Seconds: result.Seconds, RelativeGap: result.Kept.RelativeGap}
 	if result.Dev != nil {
@@ -415,6 +422,19 @@ func (t *trainer) train(ctx context.Context, name string, begin func() (config.C
 	}
 	return r, nil
 }
+
+// warnings is a handler that leaves out what is no warning.
+type warnings struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
 // finish lists the stages and evaluates the pipeline.
 func (t *trainer) finish(ctx context.Context) (*Result, error) {

@@ -58,7 +58,7 @@ func sayData(log *slog.Logger, c *config.Config, data *models.Data) {
 	}
 	ignored, example := unnamedColumns(data.Train)
 	given := c.Given.Has("columns")
-	if d := formats.Find(c.Format).DefaultColumns; c.Columns != d && d != "" && !given && c.Init == "" && c.Prior == "" {
+	if d := formats.Find(c.Format).DefaultColumns; c.Columns != d && d != "" && !given && c.Template == "" && c.Init == "" && c.Prior == "" {
 		about := []any{"columns", c.Columns}
 		if ignored != "" {
 			about = append(about, "not_read", ignored)

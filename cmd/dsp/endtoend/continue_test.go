@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -184,6 +185,39 @@ func TestInit(t *testing.T) {
 		}
 		if passes[true] >= passes[false] {
 			t.Errorf("%s takes %d passes from the model and %d without", method, passes[true], passes[false])
+		}
+	}
+}
+
+// A model of few passes is no worse a start than none, and a run that ends with the weights that it began with says so.
+func TestInitOfFewPasses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text, base := filepath.Join(dir, "text"), filepath.Join(dir, "base")
+	dsp(t, "data", "text", "--examples", "100,60,0", "--out", text).ok()
+	train := []string{"train", "--train", filepath.Join(text, "train.conll"), "--columns", "word=0,label=-1"}
+	dsp(t, with(train, "--passes", "3", "--quiet", "--out", base)...).ok()
+	train = with(train, "--train", filepath.Join(text, "dev.conll"))
+	objective := map[bool]float64{}
+	for _, warm := range []bool{false, true} {
+		run := filepath.Join(dir, fmt.Sprint(warm))
+		args := with(train, "--passes", "5", "--quiet", "--out", run)
+		if warm {
+			args = with(args, "--init", base)
+		}
+		dsp(t, args...).ok()
+		passes := passesOf(t, run)
+		objective[warm] = *passes[len(passes)-1].Objective
+	}
+	if objective[true] > 1.02*objective[false] {
+		t.Errorf("five passes from a model end at %v, and at %v from none", objective[true], objective[false])
+	}
+	const warning = "the result has the weights of the model that the run continues"
+	for passes, warns := range map[string]bool{"1": true, "5": false} {
+		r := dsp(t, with(train, "--passes", passes, "--init", base, "--out", filepath.Join(dir, passes))...)
+		r.ok()
+		if strings.Contains(r.stderr, warning) != warns {
+			t.Errorf("%s passes: warned %v, want %v: %s", passes, !warns, warns, r.stderr)
 		}
 	}
 }

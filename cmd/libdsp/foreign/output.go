@@ -60,10 +60,10 @@ func treeOutput(e example, y []int32) error {
 		}
 	}
 	if several := e.form.Settings.Roots; n > 0 && roots != 1 && !several {
-		return fmt.Errorf("heads %v have %d roots, expected one (the setting roots allows several)", heads, roots)
+		return fmt.Errorf("heads %v have %d roots, expected one (the setting roots, multiroot=True in Python, allows several)", heads, roots)
 	}
 	if s := e.form.Structure.(trees.SpanningTree); !s.NonProjective && !trees.Projective(heads) {
-		return fmt.Errorf("heads %v are not projective", heads)
+		return fmt.Errorf("heads %v are not projective (projective=False in Python allows such trees)", heads)
 	}
 	return nil
 }

@@ -96,24 +96,3 @@ func resumed(t *testing.T, again func() train.Method, m train.Method, p *train.P
 	traintest.Passes(t, other, p, &at, 1)
 	return &at
 }
-
-// Weights of few passes, which fit no example well, are no worse a start for sdca than none: the bound after some passes is that of a cold start, or better.
-func TestWarmStartOfFewPasses(t *testing.T) {
-	p := traintest.SparseProblem(300, engine.CRF, oracles.Smoothing{}, 0.01)
-	bound := func(m *sdca.SDCA, s *train.State, passes int) float64 {
-		traintest.Passes(t, m, p, s, passes)
-		traintest.Certify(t, m, p, s)
-		return s.Dual
-	}
-	first := &sdca.SDCA{}
-	s := traintest.Start(t, first, p)
-	bound(first, s, 2)
-	warm, cold := &sdca.SDCA{Warm: true}, &sdca.SDCA{}
-	from := &train.State{W: slices.Clone(s.W)}
-	traintest.Begin(t, warm, p, from)
-	for _, passes := range []int{1, 2, 2} {
-		with, without := bound(warm, from, passes), bound(first, s, passes)
-		t.Logf("with %v without %v cold", with, without)
-		_ = cold
-	}
-}

@@ -17,7 +17,7 @@ type dualMemory struct {
 	step    []float32     // [n] η of the next visit; 0 before the first
 	gap     []float32     // [n] c_i KL(u_i ‖ marginals(θ_i + ℓ_i)) at the last visit, to first order
 	age     []float32     // [n] sweeps since the last visit
-	bonus   float32       // firstBonus, or warmBonus; not archived
+	bonus   float32       // added to the gold output's scores on the first visit: firstBonus or warmBonus
 	gram    [][]float32   // [n] inner products of the positions, for the quadratic loss; nil before the first visit, and not archived
 }
 
@@ -30,7 +30,7 @@ const (
 
 func newDualMemory(o *engine.Objective) *dualMemory {
 	n := o.Data.Len()
-	m := &dualMemory{u: *engine.NewMemory(o), entropy: make([]float64, n), step: make([]float32, n), gap: make([]float32, n), age: make([]float32, n)}
+	m := &dualMemory{u: *engine.NewMemory(o), entropy: make([]float64, n), step: make([]float32, n), gap: make([]float32, n), age: make([]float32, n), bonus: firstBonus}
 	m.φ.Form(o)
 	m.φ.Clear()
 	m.gram = make([][]float32, n)
@@ -141,4 +141,7 @@ func (m *dualMemory) archive(a engine.Archive) {
 	a.Floats("steps", &m.step)
 	a.Floats("gaps", &m.gap)
 	a.Floats("ages", &m.age)
+	bonus := float64(m.bonus)
+	a.Number("bonus", &bonus)
+	m.bonus = float32(bonus)
 }

@@ -154,17 +154,10 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 			return err
 		}
 	}
-	if !restored {
-		m.memory = newDualMemory(p.Objective)
-	} else if err := m.memory.attach(p.Objective); err != nil {
-		return err
-	}
-	if m.memory.bonus = firstBonus; m.fromGold(p) {
-		m.memory.bonus = warmBonus
-	}
 	if restored {
-		return nil
+		return m.memory.attach(p.Objective)
 	}
+	m.memory = newDualMemory(p.Objective)
 	m.w = make([]float32, len(s.W))
 	host.HugePages(m.w)
 	copy(m.w, m.regulariser.Center)

@@ -22,9 +22,10 @@ const warmBonus = 3
 // which are not w₀. So the first pass starts at w₀ and drops the difference w₀ − w(u) in equal parts as it goes: it takes steps on the objective whose centre is off by
 // that difference; each part changes that objective a little, and the steps follow. At the end of the pass w is the dual point's again.
 //
-// The dual point is that of a cold start, the gold outputs, whose weights are c. Steps of the first pass move it to the answers near w₀ one after the other, so that each sees
-// what the ones before have changed. The answers at w₀ itself would do so only if w₀ were optimal: examples that w₀ does not fit all pull at once, and further than any should.
-// They are the dual point where no gold output is known, or its place is taken (Objective.Origin), of the quadratic loss, whose steps are in closed form, and Online.
+// The dual point is that of the answers at w₀, whose weights are w₀ if w₀ is optimal. If it is not, examples that w₀ does not fit all pull at once, and further than any should.
+// Where the dual value then is below that of a cold start, the gold outputs, whose weights are c, it begins there: steps of the first pass move it to the answers near w₀ one
+// after the other, so that each sees what the ones before have changed. Where no gold output is known, or its place is taken (Objective.Origin), for the quadratic loss, whose
+// steps are in closed form, and Online there are the answers alone.
 func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error {
 	primal, rounded, err := p.Upper(ctx, s.W)
 	if err != nil {
@@ -33,21 +34,25 @@ func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error
 	s.FullPasses++
 	m.primal, m.rounded = primal, rounded
 	copy(m.w, s.W)
-	m.drop = make([]float32, len(s.W))
-	if m.fromGold(p) {
-		copy(m.drop, m.regulariser.Center)
-	} else if err := m.beAnswers(ctx, p, s); err != nil {
+	u, err := m.beAnswers(ctx, p, s)
+	if err != nil {
 		return err
+	}
+	m.drop = make([]float32, len(s.W))
+	m.regulariser.Point(u.Grad, m.drop)
+	value := p.DualValue(u.Linear+m.memory.meanEntropy(p.Objective), p.Soften(m.drop, m.τ))
+	if m.Warm && !m.Online && !p.Soft && p.Loss != engine.Quadratic && value < p.Constant { // the dual value of the gold outputs, of which all terms are 0
+		m.memory = newDualMemory(p.Objective)
+		m.memory.bonus = warmBonus
+		clear(m.drop)
+		copy(m.drop, m.regulariser.Center)
 	}
 	vec.Axpby(1, s.W, -1, m.drop)
 	return nil
 }
 
-// fromGold reports whether the dual point of a warm start is that of the gold outputs.
-func (m *SDCA) fromGold(p *train.Problem) bool { return m.Warm && !m.Online && !p.Soft && p.Loss != engine.Quadratic }
-
-// beAnswers makes the dual point the answers at w₀, φ_i = θ_i(w₀) + ℓ_i, or where Objective.Origin says, and sets drop to its weights.
-func (m *SDCA) beAnswers(ctx context.Context, p *train.Problem, s *train.State) error {
+// beAnswers makes the dual point the answers at w₀, φ_i = θ_i(w₀) + ℓ_i, or where Objective.Origin says, and pulls it back.
+func (m *SDCA) beAnswers(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
 	begin := m.atWeights(p)
 	if p.Origin != nil && !m.Warm {
 		begin = func(st *dualStep) (bool, error) {
@@ -60,16 +65,11 @@ func (m *SDCA) beAnswers(ctx context.Context, p *train.Problem, s *train.State) 
 		}
 	}
 	if err := m.fillMemory(ctx, p, firstStep, begin); err != nil {
-		return err
+		return engine.Recomposed{}, err
 	}
 	s.OracleCalls += p.Len()
-	u, err := p.Recompose(ctx, m.w, &m.memory.u)
-	if err != nil {
-		return err
-	}
 	s.FullPasses++
-	m.regulariser.Point(u.Grad, m.drop)
-	return nil
+	return p.Recompose(ctx, m.w, &m.memory.u)
 }
 
 // fillMemory sets φ_i, and what belongs to it, to the potentials that a function leaves in a step's θ, unless it says that there are none. η of the

@@ -119,14 +119,19 @@ class Model:
         """An answer for each example; for each sentence, where examples are texts.
 
         options are those of POST /predict: nbest=3, marginals=True, confidence=True, entropy=True, samples=5 with temperature and seed, decode="risk",
-        spans=True, force=True, …
+        spans=True, force=True, … A pipeline takes format="conllu", and answers the text of all sentences. One text, image or dict alone counts as a list of one.
         """
+        if isinstance(examples, (str, bytes, bytearray, dict)):
+            examples = [examples]
         lines = "".join(json.dumps(_object(x)) + "\n" for x in examples)
         if not lines:
             return []
         given = {k: ("" if v is True else str(v)) for k, v in options.items() if v is not False and v is not None}
         query = "?" + urllib.parse.urlencode(given) if given else ""
-        return [json.loads(line) for line in self._ask(b"POST", "/predict" + query, b"application/json", lines.encode()).splitlines() if line]
+        answer = self._ask(b"POST", "/predict" + query, b"application/json", lines.encode())
+        if "format" in given:
+            return answer.decode()
+        return [json.loads(line) for line in answer.splitlines() if line]
 
     def n_best(self, examples, n):
         """For each example a list of at most n dicts with "labels" (or what the model predicts), "score" and "probability", best first."""

@@ -39,6 +39,7 @@ def test_model_answers_as_the_program(run, tmp_path):
     assert u[0][0][names[0]] == printed[0]["marginals"][0][0]
     assert model.predict([]) == []
     assert [a["words"] for a in model.predict(["He met. All left."])] == [["He", "met", "."], ["All", "left", "."]]
+    assert model.predict("He met. All left.") == model.predict(["He met. All left."])
 
 
 def test_model_says_what_is_wrong(run, tmp_path):
