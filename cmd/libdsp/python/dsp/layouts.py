@@ -15,10 +15,11 @@ class Part:
 
     source: the number of the user's array, or None for a part whose potentials are constant zeros. index: int64 rows of that array, reshaped to
     [rows, width]; None: all of them in order. columns: the columns of the part in a row; None: all in order. tied: one row that all examples share.
+    words: of trees of as many words each, whose root is column 0 in the user's array, and on the diagonal in the part; None: not.
     """
 
-    def __init__(self, source, width, index=None, tied=False, zeros=None, columns=None):
-        self.source, self.width, self.index, self.tied, self.columns = source, width, index, tied, columns
+    def __init__(self, source, width, index=None, tied=False, zeros=None, columns=None, words=None):
+        self.source, self.width, self.index, self.tied, self.columns, self.words = source, width, index, tied, columns, words
         self.zeros = None if zeros is None else np.zeros((zeros, width), np.float32)
 
 
@@ -55,6 +56,9 @@ class Layout:
             x = arrays[part.source]
             if x.dtype != np.float32:
                 x = x.astype(np.float32)
+            if part.words:
+                values.append(_with_diagonal(x, part.words, part.width))
+                continue
             x = x.reshape(-1, part.width)
             if part.index is not None:
                 x = x.take(part.index, 0)
@@ -97,6 +101,9 @@ class Layout:
             if part.tied:
                 out[part.source] = (scale.astype(np.float32) @ x).reshape(shape) if scale is not None else x.reshape((-1,) + shape)
                 continue
+            if part.words:
+                out[part.source] = _without_diagonal(x, part.words, part.width, scale).reshape(shape)
+                continue
             if scale is not None:
                 g = scale.astype(np.float32)
                 if isinstance(count, int):
@@ -114,6 +121,26 @@ class Layout:
                 x = all_rows
             out[part.source] = x.reshape(shape)
         return out
+
+
+def _with_diagonal(x, n, width):
+    """The rows of trees of n words, with the root on the diagonal, of an array with the root in column 0."""
+    x = x.reshape(-1, n, n + 1, width)
+    rows = np.empty((len(x), n, n, width), np.float32)
+    rows[:] = x[:, :, 1:]
+    rows.reshape(-1, n * n, width)[:, ::n + 1] = x[:, :, 0]
+    return rows.reshape(-1, width)
+
+
+def _without_diagonal(rows, n, width, scale):
+    """What _with_diagonal takes, of its rows times a number per example: zero where it takes nothing."""
+    rows = rows.reshape(-1, n, n, width)
+    x = np.empty((len(rows), n, n + 1, width), np.float32)
+    np.multiply(rows, 1 if scale is None else scale.astype(np.float32)[:, None, None, None], out=x[:, :, 1:])
+    flat = x.reshape(len(x), -1, width)
+    x[:, :, 0] = flat[:, 1::n + 2]
+    flat[:, 1::n + 2] = 0
+    return x
 
 
 def host(x):
@@ -288,10 +315,14 @@ def dependency_tree(arc, label=None, lengths=None, projective=True, multiroot=Fa
     def make():
         k = words.lengths
         o = offsets(k * k)
+        index = every = None
         if columns == n:
             inside = np.arange(n) < k[:, None]
             both = inside[:, :, None] & inside[:, None, :]
-            index = None if both.all() else np.flatnonzero(both.reshape(-1))
+            if not both.all():
+                index = np.flatnonzero(both.reshape(-1))
+        elif (k == n).all() and n:
+            every = n
         else:
             d = np.arange(n)
             head = np.broadcast_to(d[None, :] + 1, (n, n)).copy()
@@ -300,7 +331,7 @@ def dependency_tree(arc, label=None, lengths=None, projective=True, multiroot=Fa
             index = np.concatenate([b * n * (n + 1) + row[:m, :m].reshape(-1) for b, m in enumerate(k.tolist())] or [np.zeros(0, np.int64)])
         name = "projective tree" if projective else "non-projective tree"
         form = Form(name, labels=R, roots=True) if multiroot else Form(name, labels=R)
-        parts = [Part(0, 1, index), Part(1, R, index) if label is not None else Part(None, 1, zeros=int(o[-1]))]
+        parts = [Part(0, 1, index, words=every), Part(1, R, index, words=every) if label is not None else Part(None, 1, zeros=int(o[-1]))]
         shapes = [(B, n, columns)] + ([(B, n, columns, R)] if label is not None else [])
         where = offsets(2 * k)
         positions = np.arange(int(k.sum())) + np.repeat(offsets(k)[:-1], k)  # of the heads; relations follow those of a sentence
