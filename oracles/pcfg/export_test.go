@@ -1,0 +1,10 @@
+package pcfg
+
+import "github.com/dsp-go/dsp/oracles/chart"
+
+// Each calls do with an oracle of each kernel that this build and machine have.
+func Each(do func(kernel string, o *chart.Oracle)) {
+	for _, k := range available() {
+		do(k.name, newOf(k))
+	}
+}

@@ -1,0 +1,73 @@
+package pcfg_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles/chart"
+	"github.com/dsp-go/dsp/oracles/oracletest"
+	grammars "github.com/dsp-go/dsp/oracles/pcfg"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Products answer as the chart does, with rules, words and spans that are forbidden, and leave to it scores so far apart that terms would be lost.
+func TestProducts(t *testing.T) {
+	grammars.Each(func(kernel string, o *chart.Oracle) {
+		t.Run(kernel, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(5, 6))
+			reference, products := chart.New(grammars.Declare), o.Products
+			answers, refusals := 0, 0
+			o.Products = func(θ *structured.Potentials, b int, rate float64, u *structured.Marginals) (float64, bool) {
+				logZ, ok := products(θ, b, rate, u)
+				if ok {
+					answers++
+				} else {
+					refusals++
+				}
+				return logZ, ok
+			}
+			for _, size := range [][2]int{{1, 1}, {3, 2}, {4, 9}, {10, 20}} {
+				for _, perExample := range []bool{false, true} {
+					for _, scale := range []float32{1, 10, 300} {
+						θ := sentences(size[0], size[1], perExample, 2, 3, 4, 5, 13)
+						for k := range θ.Parts {
+							for i := range θ.Parts[k].Values {
+								if θ.Parts[k].Values[i] *= scale; r.IntN(8) == 0 {
+									θ.Parts[k].Values[i] = float32(math.Inf(-1))
+								}
+							}
+						}
+						answers = 0
+						compare(t, fmt.Sprintf("%v, scale %g", size, scale), o, reference, θ)
+						if scale == 1 && answers == 0 {
+							t.Errorf("%v: the chart answered for all", size)
+						}
+					}
+				}
+			}
+			if refusals == 0 {
+				t.Error("products answered for all")
+			}
+		})
+	})
+}
+
+func compare(t *testing.T, name string, o, reference *chart.Oracle, θ *structured.Potentials) {
+	t.Helper()
+	value, want := make([]float64, θ.Len()), make([]float64, θ.Len())
+	var u, v structured.Marginals
+	o.Exp(θ, 0.8, value, &u)
+	reference.Exp(θ, 0.8, want, &v)
+	for b := range value {
+		oracletest.Near(t, name+": log Z", value[b], want[b], 1e-9)
+		for k := range u.Parts {
+			for i, p := range u.Parts[k].Of(b) {
+				if q := v.Parts[k].Of(b)[i]; math.Abs(float64(p-q)) > 1e-6*(1+float64(q)) {
+					t.Fatalf("%s: sentence %d, part %d: marginal %g, the chart has %g", name, b, k, p, q)
+				}
+			}
+		}
+	}
+}
