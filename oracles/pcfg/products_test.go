@@ -71,3 +71,35 @@ func compare(t *testing.T, name string, o, reference *chart.Oracle, θ *structur
 		}
 	}
 }
+
+// Terms that are lost in products, but not beside what is left in the end: rules beyond the range of float64, and sums of one nonterminal that fall
+// below those of another before the other's fall as well.
+func TestLostTerms(t *testing.T) {
+	inf := float32(math.Inf(-1))
+	rare := sentences(2, 1, false, 2)
+	late := sentences(2, 1, false, 13)
+	for _, θ := range []*structured.Potentials{rare, late} {
+		for k := range θ.Parts {
+			clear(θ.Parts[k].Values)
+		}
+	}
+	rare.Parts[2].Values[8] = -709 * 0.8 // A → P P
+	rare.Parts[3].Values[1] = -707 * 0.8 // B
+	for i := range late.Parts[2].Values {
+		late.Parts[2].Values[i] = inf
+	}
+	for _, rule := range []int{2, 8, 14, 17} { // A → A P, A → P P, B → B P, B → P P
+		late.Parts[2].Values[rule] = 0
+	}
+	for j := range 13 {
+		falls := 0
+		if j > 6 {
+			falls = 1
+		}
+		late.Parts[0].Values[j*2+falls] = -150 * 0.8
+	}
+	grammars.Each(func(kernel string, o *chart.Oracle) {
+		compare(t, kernel+": rare rules", o, chart.New(grammars.Declare), rare)
+		compare(t, kernel+": late falls", o, chart.New(grammars.Declare), late)
+	})
+}
