@@ -91,6 +91,9 @@ func TestLostTerms(t *testing.T) {
 	for _, rule := range []int{2, 8, 14, 17} { // A → A P, A → P P, B → B P, B → P P
 		late.Parts[2].Values[rule] = 0
 	}
+	for i := 13 * 2; i < len(late.Parts[0].Values); i++ { // spans that do not begin with the first word
+		late.Parts[0].Values[i] = inf
+	}
 	for j := range 13 {
 		falls := 0
 		if j > 6 {
