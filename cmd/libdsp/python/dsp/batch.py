@@ -14,6 +14,7 @@ from ._library import CLayout, Error, Run
 
 __all__ = ["Form", "Batch", "offsets", "set_threads", "get_threads", "Error"]
 
+_FLOAT = np.dtype(np.float32)
 _BUDGET = 50_000  # microseconds: a call in the main thread looks at signals that often
 _threads = max(1, int(os.environ.get("DSP_THREADS", "1")))
 
@@ -38,16 +39,37 @@ def offsets(lengths):
     return o
 
 
+class once:
+    """A property that is computed once. functools.cached_property does the same, and up to Python 3.11 waits for a lock."""
+
+    def __init__(self, f):
+        self._f, self.__doc__ = f, f.__doc__
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __get__(self, x, owner=None):
+        if x is None:
+            return self
+        value = x.__dict__[self._name] = self._f(x)
+        return value
+
+
 def _address(x):
-    return None if x is None else x.__array_interface__["data"][0]
+    if x is None:
+        return None
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(x))
+    except (TypeError, ValueError):  # an array that is empty or cannot be written, which takes longer
+        return x.__array_interface__["data"][0]
 
 
-_arrays = [ctypes.c_void_p * n for n in range(8)]  # types are slow to make
+_addresses = [ctypes.c_void_p * n for n in range(8)]  # types are slow to make
 
 
 def _pointers(arrays):
     """An array of the addresses of arrays, for the library."""
-    return _arrays[len(arrays)](*[_address(x) for x in arrays])
+    return _addresses[len(arrays)](*[_address(x) for x in arrays])
 
 
 class _Handle:
@@ -163,7 +185,7 @@ class Batch(_Handle):
         if len(values) != len(self._sizes):
             raise Error(f"{len(values)} parts, expected {len(self._sizes)}: {[name for name, _, _ in self.form.parts]}")
         for x, size, (name, width, _) in zip(values, self._sizes, self.form.parts):
-            if not isinstance(x, np.ndarray) or x.dtype != np.float32 or not x.flags.c_contiguous:
+            if not isinstance(x, np.ndarray) or x.dtype != _FLOAT or not x.flags.c_contiguous:
                 raise Error(f"part {name!r}: expected a contiguous float32 array, found {getattr(x, 'dtype', type(x))}")
             if x.size != size:
                 raise Error(f"part {name!r} has {x.size} numbers, expected {size}: {size // width} rows of {width}")
