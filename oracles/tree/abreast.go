@@ -45,7 +45,8 @@ type abreastKernels struct {
 	// eliminate eliminates token j, and then token k beside it, while tokens lo to hi−1 remain: it divides the rows of both by their sums, and their e,
 	// before it adds them to the other rows. Without a k (k = j) it eliminates one. It sets divisor to the sums of the rows of j and k.
 	eliminate func(m, e, divisor []float64, stride, j, k, lo, hi int)
-	combine   func(to, c, g []float64, stride int)
+	// combine sets to to root, and adds to it.
+	combine func(to, root, c, g []float64, stride int)
 	// share sets to_i = x_i·g_i·scale, where row i of g is at g[i·stride].
 	share func(to, x, g, scale []float64, stride int)
 }
@@ -288,10 +289,7 @@ func (m *abreast) count(factor []float64) {
 func (m *abreast) follow(l *level, from, j, lo, hi, first, end int) {
 	L := m.lanes
 	to, root := m.reach[((from+j)*m.n+first)*L:][:(end-first)*L], l.root[j*L:(j+1)*L]
-	for d := 0; d < len(to); d += L {
-		copy(to[d:], root)
-	}
-	m.combine(to, l.weight[(j*l.stride+lo)*L:(j*l.stride+hi)*L], m.reach[((from+lo)*m.n+first)*L:], m.n)
+	m.combine(to, root, l.weight[(j*l.stride+lo)*L:(j*l.stride+hi)*L], m.reach[((from+lo)*m.n+first)*L:], m.n)
 }
 
 // shares makes the weights of token d the probabilities of its heads.

@@ -140,18 +140,19 @@ func divideRow8(pm, pe, ps unsafe.Pointer, j, lo, hi int) double8 {
 }
 
 // combineAbreast8 adds in the order of combine4: one number after another, but for up to four numbers of to at the end, which have two partial sums.
-func combineAbreast8(to, c, g []float64, stride int) {
-	pt, pc, pg := at(to), at(c), at(g)
+func combineAbreast8(to, root, c, g []float64, stride int) {
+	pt, pc, pg, start := at(to), at(c), at(g), get8(at(root), 0)
 	n, lanes := len(c)/half8, len(to)/half8
 	split := 0
 	for split+4 < lanes {
 		split += 8
 	}
 	split = min(split, lanes)
-	j := 0
-	for ; j+3 < split; j += 4 {
-		s0, s1, s2, s3 := get8(pt, j), get8(pt, j+1), get8(pt, j+2), get8(pt, j+3)
-		at := j
+	for j := 0; j < split; j += 4 {
+		if j+4 > split { // some once more
+			j = split - 4
+		}
+		s0, s1, s2, s3, at := start, start, start, start, j
 		for i := range n {
 			t := get8(pc, i)
 			s0, s1 = t.MulAdd(get8(pg, at), s0), t.MulAdd(get8(pg, at+1), s1)
@@ -163,17 +164,9 @@ func combineAbreast8(to, c, g []float64, stride int) {
 		put8(pt, j+2, s2)
 		put8(pt, j+3, s3)
 	}
-	for ; j < split; j++ {
-		s, at := get8(pt, j), j
-		for i := range n {
-			s = get8(pc, i).MulAdd(get8(pg, at), s)
-			at += stride
-		}
-		put8(pt, j, s)
-	}
-	for ; j < lanes; j++ {
+	for j := split; j < lanes; j++ {
 		var odd double8
-		even, at, i := get8(pt, j), j, 0
+		even, at, i := start, j, 0
 		for ; i+1 < n; i += 2 {
 			even, odd = get8(pc, i).MulAdd(get8(pg, at), even), get8(pc, i+1).MulAdd(get8(pg, at+stride), odd)
 			at += 2 * stride
