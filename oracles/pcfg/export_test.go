@@ -1,9 +1,7 @@
 package pcfg
 
-import "github.com/dsp-go/dsp/oracles/chart"
-
 // Each calls do with an oracle of each kernel that this build and machine have.
-func Each(do func(kernel string, o *chart.Oracle)) {
+func Each(do func(kernel string, o *Oracle)) {
 	for _, k := range available() {
 		do(k.name, newOf(k))
 	}

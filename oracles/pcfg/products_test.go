@@ -14,7 +14,7 @@ import (
 
 // Products answer as the chart does, with rules, words and spans that are forbidden, and leave to it scores so far apart that terms would be lost.
 func TestProducts(t *testing.T) {
-	grammars.Each(func(kernel string, o *chart.Oracle) {
+	grammars.Each(func(kernel string, o *grammars.Oracle) {
 		t.Run(kernel, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(5, 6))
 			reference, products := chart.New(grammars.Declare), o.Products
@@ -54,7 +54,7 @@ func TestProducts(t *testing.T) {
 	})
 }
 
-func compare(t *testing.T, name string, o, reference *chart.Oracle, θ *structured.Potentials) {
+func compare(t *testing.T, name string, o *grammars.Oracle, reference *chart.Oracle, θ *structured.Potentials) {
 	t.Helper()
 	value, want := make([]float64, θ.Len()), make([]float64, θ.Len())
 	var u, v structured.Marginals
@@ -101,7 +101,7 @@ func TestLostTerms(t *testing.T) {
 		}
 		late.Parts[0].Values[j*2+falls] = -150 * 0.8
 	}
-	grammars.Each(func(kernel string, o *chart.Oracle) {
+	grammars.Each(func(kernel string, o *grammars.Oracle) {
 		compare(t, kernel+": rare rules", o, chart.New(grammars.Declare), rare)
 		compare(t, kernel+": late falls", o, chart.New(grammars.Declare), late)
 	})
