@@ -10,7 +10,7 @@ import (
 // choices of its derivations. Nothing is subtracted, so errors are relative to the entropy, whatever the scores. NaN for potentials
 // that are not valid or allow no output.
 func (o *Oracle) Entropy(θ *structured.Potentials, μ float64, value []float64) {
-	o.sums(θ, μ, func(b int, logZ float64) {
+	o.sums(θ, μ, nil, func(b int, logZ float64) {
 		value[b] = o.choices(θ, b, logZ, func(cell int, terms []float64) (sum float64) {
 			for _, s := range shares(terms) {
 				if s > 0 {
@@ -32,7 +32,7 @@ func (o *Oracle) Divergence(p, q *structured.Potentials, μ float64, value []flo
 	other, n := o.other, 0
 	other.guard.Begin(q)
 	var terms []float64
-	o.sums(p, μ, func(b int, logZ float64) {
+	o.sums(p, μ, nil, func(b int, logZ float64) {
 		if p.Outputs[b] == p.Outputs[b+1] {
 			value[b] = 0
 			return

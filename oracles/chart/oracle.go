@@ -12,6 +12,10 @@ import (
 // Oracle answers for a structure whose derivations are declared. Among outputs that tie, Max finds the one whose derivation has the
 // first term in every cell, from the last cell on.
 type Oracle struct {
+	// Products, unless it is nil, returns log Z of an example that Exp is asked about, at the rate 1/μ, and writes its marginals, which are zero before,
+	// unless u is nil. Where it returns false the chart answers.
+	Products func(θ *structured.Potentials, b int, rate float64, u *structured.Marginals) (logZ float64, ok bool)
+
 	declare Declare
 	guard   oracles.Guard
 	chart   Chart
@@ -72,7 +76,15 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		u.Like(θ)
 		u.Clear()
 	}
-	o.sums(θ, μ, func(b int, logZ float64) {
+	products := func(b int) bool {
+		if o.Products == nil {
+			return false
+		}
+		logZ, ok := o.Products(θ, b, 1/μ, u)
+		value[b] = μ * logZ
+		return ok
+	}
+	o.sums(θ, μ, products, func(b int, logZ float64) {
 		switch value[b] = μ * logZ; {
 		case u == nil:
 		case math.IsNaN(logZ):
@@ -84,9 +96,9 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	})
 }
 
-// sums sums over the outputs of every example at temperature μ, and calls then with log Z: NaN for potentials that are not valid,
+// sums sums over the outputs of every example at temperature μ that has no other answer, and calls then with log Z: NaN for potentials that are not valid,
 // and 0 for an empty example, of which nothing is open.
-func (o *Oracle) sums(θ *structured.Potentials, μ float64, then func(b int, logZ float64)) {
+func (o *Oracle) sums(θ *structured.Potentials, μ float64, answered func(b int) bool, then func(b int, logZ float64)) {
 	o.guard.Begin(θ)
 	for b := range θ.Len() {
 		switch {
@@ -94,7 +106,7 @@ func (o *Oracle) sums(θ *structured.Potentials, μ float64, then func(b int, lo
 			then(b, 0)
 		case !o.guard.Valid(θ, b):
 			then(b, math.NaN())
-		default:
+		case answered == nil || !answered(b):
 			o.open(θ, b, 1/μ)
 			o.in.sum(&o.chart)
 			then(b, o.in.total(&o.chart))
@@ -128,7 +140,7 @@ func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uin
 		}
 		return max(0, oracles.Pick(o.shares[at:at+terms], draws.Uniform()))
 	}
-	o.sums(θ, μ, func(b int, logZ float64) {
+	o.sums(θ, μ, nil, func(b int, logZ float64) {
 		if θ.Outputs[b] == θ.Outputs[b+1] {
 			return
 		}

@@ -114,7 +114,7 @@ func (o *Oracle) Expectation(θ *structured.Potentials, μ float64, c *structure
 
 // along computes the derivatives of all cells along a direction, of each example that has an output or, with ok false, is not valid.
 func (o *Oracle) along(θ *structured.Potentials, μ float64, direction *structured.Potentials, then func(b int, ok bool)) {
-	o.sums(θ, μ, func(b int, logZ float64) {
+	o.sums(θ, μ, nil, func(b int, logZ float64) {
 		switch {
 		case θ.Outputs[b] == θ.Outputs[b+1] || logZ == minusInf:
 		case math.IsNaN(logZ) || !finite(direction, b):

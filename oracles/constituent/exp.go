@@ -9,7 +9,7 @@ import (
 )
 
 // Exp sums over all trees, from short spans to long ones. The marginals follow from long spans to short ones: a span (i,j) of the tree is divided
-// behind word k with probability exp(left(i,k) + right(k+1,j) − inside(i,j)).
+// behind word k with probability left(i,k)·right(k+1,j)/inside(i,j). Where products leave the range of float64 (products.go), it sums logarithms.
 func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	o.guard.Begin(θ)
 	if u != nil {
@@ -23,6 +23,13 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			continue
 		case !o.open(θ, b, 1/μ):
 			value[b] = oracles.RefuseSums(u, b)
+			continue
+		}
+		if logZ, ok := o.products(); ok {
+			value[b] = μ * logZ
+			if u != nil {
+				o.shareProducts(u.Parts[0].Of(b), u.Parts[1].Of(b))
+			}
 			continue
 		}
 		o.sums()

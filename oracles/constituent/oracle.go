@@ -2,7 +2,7 @@
 // enumeration (Huang and Chiang 2005), and sums over all trees with their marginals by the inside algorithm and conditional distributions.
 //
 // Labels do not interact: they are maximised or summed over inside each span first, in O(n²·R). Splits then take O(n³) operations, on rows that are
-// contiguous in memory: right children lie transposed. Everything is computed in float64, sums as logarithms.
+// contiguous in memory: right children lie transposed. Everything is computed in float64.
 package constituent
 
 import (
@@ -36,6 +36,7 @@ type Oracle struct {
 
 	weight          []float64 // [n·n×width] exp(l − top) of the labels, for sums
 	top             []float64 // [n·n]
+	spanWeight      []float64 // [n·n] exp(s − largest s), for products
 	asLeft, asRight []float64 // [n·n] probabilities of a span as a left child, or a right one or the root
 	most            []float64 // [n] of spans of one length: the largest term, or the probability
 	terms           []float64 // of their splits
@@ -155,7 +156,7 @@ func maxPlus(x, y []float64) float64 {
 }
 
 // larger is max without its care for NaN and signed zeros.
-func larger(a, b float64) float64 {
+func larger[F float32 | float64](a, b F) F {
 	if b > a {
 		return b
 	}

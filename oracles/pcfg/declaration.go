@@ -8,9 +8,6 @@ import (
 	"github.com/dsp-go/dsp/structured/pcfg"
 )
 
-// New returns an oracle of derivations by grammars.
-func New() *chart.Oracle { return chart.New(Declare) }
-
 // Declare declares the derivations of a sentence (chart.Declare), from short spans to long ones (Cocke, Kasami, Younger; Baker 1979).
 // With cells inside(i,j,A) of spans of several words and word(i,P),
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/oracletest"
 	grammars "github.com/dsp-go/dsp/oracles/pcfg"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/pcfg"
@@ -73,6 +74,10 @@ func direct(θ *structured.Potentials, b int) float64 {
 		sum += of(3, a) * weight[(n-1)*symbols+a]
 	}
 	return math.Log(sum)
+}
+
+func TestContract(t *testing.T) {
+	oracletest.Run(t, registry.Of(pcfg.Tree{}), grammars.New())
 }
 
 // Sums over sentences too long to enumerate are those of the plain recurrence.

@@ -27,7 +27,7 @@ func exps8(to, x []float64, top, scale float64, lo, hi int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-func forward8(to, from both, skip, x []float64, p float64, lo, hi int) float64 {
+func forward8(to, from *both, skip, x []float64, p float64, lo, hi int) float64 {
 	tb, ts, fb, fs, ps, px := at(to.blank), at(to.symbol), at(from.blank), at(from.symbol), at(skip), at(x)
 	blanks, top := fill8(p), fill8(0)
 	for i := lo; i < hi; i += half8 {
@@ -42,7 +42,7 @@ func forward8(to, from both, skip, x []float64, p float64, lo, hi int) float64 {
 	return most
 }
 
-func backward8(to, from both, skip, x []float64, p float64, lo, hi int) float64 {
+func backward8(to, from *both, skip, x []float64, p float64, lo, hi int) float64 {
 	tb, ts, fb, fs, ps, px := at(to.blank), at(to.symbol), at(from.blank), at(from.symbol), at(skip), at(x)
 	blanks, top := fill8(p), fill8(0)
 	for i := lo; i < hi; i += half8 {

@@ -25,7 +25,7 @@ func exps16(to, x []float64, top, scale float64, lo, hi int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-func forward16(to, from both, skip, x []float64, p float64, lo, hi int) float64 {
+func forward16(to, from *both, skip, x []float64, p float64, lo, hi int) float64 {
 	tb, ts, fb, fs, ps, px := at(to.blank), at(to.symbol), at(from.blank), at(from.symbol), at(skip), at(x)
 	blanks, top := fill16(p), fill16(0)
 	for i := lo; i < hi; i += half16 {
@@ -40,7 +40,7 @@ func forward16(to, from both, skip, x []float64, p float64, lo, hi int) float64 
 	return most
 }
 
-func backward16(to, from both, skip, x []float64, p float64, lo, hi int) float64 {
+func backward16(to, from *both, skip, x []float64, p float64, lo, hi int) float64 {
 	tb, ts, fb, fs, ps, px := at(to.blank), at(to.symbol), at(from.blank), at(from.symbol), at(skip), at(x)
 	blanks, top := fill16(p), fill16(0)
 	for i := lo; i < hi; i += half16 {

@@ -19,8 +19,8 @@ type kernels struct {
 	name string
 
 	exps     func(to, x []float64, top, scale float64, lo, hi int)
-	forward  func(to, from both, skip, x []float64, p float64, lo, hi int) float64
-	backward func(to, from both, skip, x []float64, p float64, lo, hi int) float64
+	forward  func(to, from *both, skip, x []float64, p float64, lo, hi int) float64
+	backward func(to, from *both, skip, x []float64, p float64, lo, hi int) float64
 	times    func(to, x, y []float64, lo, hi int)
 	shift    func(to, x []float32, scale float32) (top float32)
 }
@@ -28,9 +28,10 @@ type kernels struct {
 // both are the rows of blanks and of symbols.
 type both struct{ blank, symbol []float64 }
 
-// row returns row t of tables with rows of stride numbers.
-func (r both) row(t, stride int) both {
-	return both{r.blank[t*stride:][:stride], r.symbol[t*stride:][:stride]}
+// be makes r row t of tables with rows of stride numbers.
+func (r *both) be(of *both, t, stride int) *both {
+	r.blank, r.symbol = of.blank[t*stride:][:stride], of.symbol[t*stride:][:stride]
+	return r
 }
 
 var fastest = choose()

@@ -26,6 +26,7 @@ type paths struct {
 	α      both      // [T×stride]
 	e      []int     // [T]
 	β, g   both      // β of two frames; α·β
+	rows   [4]both   // of two frames: those of α and of β
 	sums   []float64 // [Y]
 }
 
@@ -38,12 +39,14 @@ const (
 func (s *paths) sum(l *lattice, μ float64, u []float32) (value float64, ok bool) {
 	symbols, T := len(l.label)/2, l.frames
 	s.open(l, symbols)
+	to, before := &s.rows[0], &s.rows[1]
 	for t := range T {
 		most := s.weigh(l.frame[t*l.width:(t+1)*l.width], l.label[0], t, 1/μ)
 		if value += most; math.IsInf(most, -1) {
 			return most, true
 		}
-		x, to := s.x[t*s.stride:][:s.stride], s.α.row(t, s.stride)
+		x := s.x[t*s.stride:][:s.stride]
+		before, to = to, before.be(&s.α, t, s.stride)
 		if t == 0 {
 			clear(to.blank)
 			clear(to.symbol)
@@ -51,19 +54,18 @@ func (s *paths) sum(l *lattice, μ float64, u []float32) (value float64, ok bool
 			continue
 		}
 		lo, hi := s.places(l, t)
-		top := s.k.forward(to, s.α.row(t-1, s.stride), s.skip, x, s.p[t], lo, hi)
+		top := s.k.forward(to, before, s.skip, x, s.p[t], lo, hi)
 		s.e[t] = s.e[t-1] + to.finish(top, lo, hi)
 	}
-	last := s.α.row(T-1, s.stride)
-	z := last.blank[lanes+symbols]
+	z := to.blank[lanes+symbols]
 	if symbols > 0 {
-		z += last.symbol[lanes+symbols-1]
+		z += to.symbol[lanes+symbols-1]
 	}
 	if z == 0 {
 		return 0, false
 	}
 	log2 := math.Log2(z) - float64(s.e[T-1])
-	now, after, f := s.β.row(0, s.stride), s.β.row(1, s.stride), 0
+	now, after, f := s.rows[2].be(&s.β, 0, s.stride), s.rows[3].be(&s.β, 1, s.stride), 0
 	factor, exponent := 1/z, 0
 	for t := T - 1; t >= 0; t-- {
 		lo, hi := s.places(l, t)
@@ -84,7 +86,7 @@ func (s *paths) sum(l *lattice, μ float64, u []float32) (value float64, ok bool
 			if e := s.e[T-1] - s.e[t] - f; e != exponent {
 				factor, exponent = math.Ldexp(1/z, e), e
 			}
-			s.share(l, u[t*l.width:(t+1)*l.width], s.α.row(t, s.stride), now, factor, lo, hi)
+			s.share(l, u[t*l.width:(t+1)*l.width], to.be(&s.α, t, s.stride), now, factor, lo, hi)
 		}
 		now, after = after, now
 	}
@@ -142,7 +144,7 @@ func (s *paths) weigh(scores []float32, blank int32, t int, scale float64) float
 
 // finish scales places lo to hi−1, of which top is the largest number, so that it is within 2^±far, and clears the vectors beside them, which the next row
 // reads. It returns the exponent of the factor.
-func (r both) finish(top float64, lo, hi int) (exponent int) {
+func (r *both) finish(top float64, lo, hi int) (exponent int) {
 	var zeros [lanes]float64
 	*(*[lanes]float64)(r.blank[lo-lanes:]), *(*[lanes]float64)(r.symbol[lo-lanes:]) = zeros, zeros
 	*(*[lanes]float64)(r.blank[hi:]), *(*[lanes]float64)(r.symbol[hi:]) = zeros, zeros
@@ -157,17 +159,14 @@ func (r both) finish(top float64, lo, hi int) (exponent int) {
 }
 
 // share writes the marginals of a frame: α·β times a factor, by label.
-func (s *paths) share(l *lattice, u []float32, α, β both, factor float64, lo, hi int) {
+func (s *paths) share(l *lattice, u []float32, α, β *both, factor float64, lo, hi int) {
 	s.k.times(s.g.blank, α.blank, β.blank, lo, hi)
 	s.k.times(s.g.symbol, α.symbol, β.symbol, lo, hi)
-	var blanks [4]float64 // do not wait for each other
+	var b0, b1, b2, b3 float64 // do not wait for each other
 	for g := s.g.blank[lo:hi]; len(g) >= 4; g = g[4:] {
-		blanks[0] += g[0]
-		blanks[1] += g[1]
-		blanks[2] += g[2]
-		blanks[3] += g[3]
+		b0, b1, b2, b3 = b0+g[0], b1+g[1], b2+g[2], b3+g[3]
 	}
-	s.sums[l.label[0]] = (blanks[0] + blanks[2]) + (blanks[1] + blanks[3])
+	s.sums[l.label[0]] = (b0 + b2) + (b1 + b3)
 	symbols := s.symbol[lo-lanes : min(hi-lanes, len(s.symbol))]
 	g := s.g.symbol[lo:][:len(symbols)]
 	for i, c := range symbols {

@@ -36,7 +36,7 @@ func exp(x float64) float64 {
 	return math.Float64frombits(math.Float64bits(p) + math.Float64bits(shifted)<<52)
 }
 
-func forward(to, from both, skip, x []float64, p float64, lo, hi int) (top float64) {
+func forward(to, from *both, skip, x []float64, p float64, lo, hi int) (top float64) {
 	for i := lo; i < hi; i++ {
 		b, s, before := from.blank[i], from.symbol[i], from.symbol[i-1]
 		blank, symbol := (b+before)*p, (s+b+skip[i]*before)*x[i]
@@ -46,7 +46,7 @@ func forward(to, from both, skip, x []float64, p float64, lo, hi int) (top float
 	return top
 }
 
-func backward(to, from both, skip, x []float64, p float64, lo, hi int) (top float64) {
+func backward(to, from *both, skip, x []float64, p float64, lo, hi int) (top float64) {
 	for i := lo; i < hi; i++ {
 		s := float64(from.symbol[i] * x[i])
 		blank := float64(from.blank[i]*p) + s

@@ -22,7 +22,7 @@ var avx2 = kernels{
 	},
 	trees: elimination{
 		zero: 0, one: 1,
-		plus: plain.trees.plus, times: plain.trees.times, over: plain.trees.over, log: math.Log,
+		plus: plain.trees.plus, times: plain.trees.times, log: math.Log,
 		sum: sum4, divide: divide4, eliminate: eliminate4, combine: combine4,
 	},
 	largest: largest8, largestDouble: largest4,

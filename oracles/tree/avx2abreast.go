@@ -7,10 +7,11 @@ package tree
 import (
 	"math"
 	"simd/archsimd"
+	"unsafe"
 )
 
 var abreast8 = abreastKernels{
-	lanes: half8, largest: largestAbreast8, exps: expsAbreast8, sum: sumAbreast8, divide: divideAbreast8,
+	lanes: half8, turn: turnAbreast, turnBack: turnBackAbreast, largest: largestAbreast8, exps: expsAbreast8, sum: sumAbreast8, divide: divideAbreast8,
 	eliminate: eliminateAbreast8, combine: combineAbreast8, share: shareAbreast8,
 }
 
@@ -43,9 +44,13 @@ func expsAbreast8(x, shift []float64, scale float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// sumAbreast8 adds in the order of sum4, whose four partial sums begin with the numbers behind the last whole vector.
 func sumAbreast8(to, x []float64) {
-	p, n := at(x), len(x)/half8
+	put8(at(to), 0, total8(at(x), len(x)/half8))
+	archsimd.ClearAVXUpperBits()
+}
+
+// total8 adds n vectors in the order of sum4, whose four partial sums begin with the numbers behind the last whole vector.
+func total8(p unsafe.Pointer, n int) double8 {
 	var s0, s1, s2, s3 double8
 	whole := n &^ 3
 	if whole < n {
@@ -60,58 +65,94 @@ func sumAbreast8(to, x []float64) {
 	for i := 0; i < whole; i += 4 {
 		s0, s1, s2, s3 = s0.Add(get8(p, i)), s1.Add(get8(p, i+1)), s2.Add(get8(p, i+2)), s3.Add(get8(p, i+3))
 	}
-	put8(at(to), 0, s0.Add(s2).Add(s1.Add(s3)))
-	archsimd.ClearAVXUpperBits()
+	return s0.Add(s2).Add(s1.Add(s3))
 }
 
 func divideAbreast8(x, by []float64) {
-	p, d := at(x), get8(at(by), 0)
+	p, d := at(x), fillDouble8(1).Div(get8(at(by), 0))
 	for i := range len(x) / half8 {
-		put8(p, i, get8(p, i).Div(d))
+		put8(p, i, get8(p, i).Mul(d))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// eliminateAbreast8 adds row k to two rows at a time.
-func eliminateAbreast8(m, e []float64, stride, k, lo, hi int) {
-	pm, pe := at(m), at(e)
-	ek, row := get8(pe, k), k*stride
+// eliminateAbreast8 adds the rows of both tokens to two rows at a time.
+func eliminateAbreast8(m, e, divisor []float64, stride, j, k, lo, hi int) {
+	pm, pe, ps := at(m), at(e), at(divisor)
+	rowJ, rowK := j*stride, k*stride
+	if j == k {
+		ej := divideRow8(pm, pe, ps, j, rowJ+lo, rowJ+hi)
+		for i := lo; i < hi; i++ {
+			a := i * stride
+			t := get8(pm, a+j)
+			put8(pe, i, get8(pe, i).Add(t.Mul(ej)))
+			for c := lo; c < hi; c++ {
+				put8(pm, a+c, t.MulAdd(get8(pm, rowJ+c), get8(pm, a+c)))
+			}
+		}
+		archsimd.ClearAVXUpperBits()
+		return
+	}
+	ej := divideRow8(pm, pe, ps, j, rowJ+min(lo, k), rowJ+max(hi, k+1))
+	t := get8(pm, rowK+j)
+	put8(pe, k, get8(pe, k).Add(t.Mul(ej)))
+	for c := lo; c < hi; c++ {
+		put8(pm, rowK+c, t.MulAdd(get8(pm, rowJ+c), get8(pm, rowK+c)))
+	}
+	ek := divideRow8(pm, pe, unsafe.Add(ps, 8*half8), k, rowK+lo, rowK+hi)
+	between := get8(pm, rowJ+k)
 	i := lo
 	for ; i+1 < hi; i += 2 {
 		a, b := i*stride, (i+1)*stride
-		t, u := get8(pm, a+k), get8(pm, b+k)
-		put8(pe, i, get8(pe, i).Add(t.Mul(ek)))
-		put8(pe, i+1, get8(pe, i+1).Add(u.Mul(ek)))
-		for j := lo; j < hi; j++ {
-			r := get8(pm, row+j)
-			put8(pm, a+j, t.MulAdd(r, get8(pm, a+j)))
-			put8(pm, b+j, u.MulAdd(r, get8(pm, b+j)))
+		aj, bj := get8(pm, a+j), get8(pm, b+j)
+		ak, bk := aj.MulAdd(between, get8(pm, a+k)), bj.MulAdd(between, get8(pm, b+k))
+		put8(pe, i, get8(pe, i).Add(aj.Mul(ej)).Add(ak.Mul(ek)))
+		put8(pe, i+1, get8(pe, i+1).Add(bj.Mul(ej)).Add(bk.Mul(ek)))
+		for c := lo; c < hi; c++ {
+			x, y := get8(pm, rowJ+c), get8(pm, rowK+c)
+			put8(pm, a+c, ak.MulAdd(y, aj.MulAdd(x, get8(pm, a+c))))
+			put8(pm, b+c, bk.MulAdd(y, bj.MulAdd(x, get8(pm, b+c))))
 		}
 	}
 	if i < hi {
 		a := i * stride
-		t := get8(pm, a+k)
-		put8(pe, i, get8(pe, i).Add(t.Mul(ek)))
-		for j := lo; j < hi; j++ {
-			put8(pm, a+j, t.MulAdd(get8(pm, row+j), get8(pm, a+j)))
+		aj := get8(pm, a+j)
+		ak := aj.MulAdd(between, get8(pm, a+k))
+		put8(pe, i, get8(pe, i).Add(aj.Mul(ej)).Add(ak.Mul(ek)))
+		for c := lo; c < hi; c++ {
+			put8(pm, a+c, ak.MulAdd(get8(pm, rowK+c), aj.MulAdd(get8(pm, rowJ+c), get8(pm, a+c))))
 		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
+// divideRow8 divides vectors from lo to hi−1 of those at pm by their sum, which it stores at ps, and number j of e, which it returns.
+func divideRow8(pm, pe, ps unsafe.Pointer, j, lo, hi int) double8 {
+	sum := total8(unsafe.Add(pm, 8*half8*lo), hi-lo)
+	put8(ps, 0, sum)
+	by, ej := fillDouble8(1).Div(sum), get8(pe, j)
+	ej = ej.Mul(by)
+	put8(pe, j, ej)
+	for c := lo; c < hi; c++ {
+		put8(pm, c, get8(pm, c).Mul(by))
+	}
+	return ej
+}
+
 // combineAbreast8 adds in the order of combine4: one number after another, but for up to four numbers of to at the end, which have two partial sums.
-func combineAbreast8(to, c, g []float64, stride int) {
-	pt, pc, pg := at(to), at(c), at(g)
+func combineAbreast8(to, root, c, g []float64, stride int) {
+	pt, pc, pg, start := at(to), at(c), at(g), get8(at(root), 0)
 	n, lanes := len(c)/half8, len(to)/half8
 	split := 0
 	for split+4 < lanes {
 		split += 8
 	}
 	split = min(split, lanes)
-	j := 0
-	for ; j+3 < split; j += 4 {
-		s0, s1, s2, s3 := get8(pt, j), get8(pt, j+1), get8(pt, j+2), get8(pt, j+3)
-		at := j
+	for j := 0; j < split; j += 4 {
+		if j+4 > split { // some once more
+			j = split - 4
+		}
+		s0, s1, s2, s3, at := start, start, start, start, j
 		for i := range n {
 			t := get8(pc, i)
 			s0, s1 = t.MulAdd(get8(pg, at), s0), t.MulAdd(get8(pg, at+1), s1)
@@ -123,17 +164,9 @@ func combineAbreast8(to, c, g []float64, stride int) {
 		put8(pt, j+2, s2)
 		put8(pt, j+3, s3)
 	}
-	for ; j < split; j++ {
-		s, at := get8(pt, j), j
-		for i := range n {
-			s = get8(pc, i).MulAdd(get8(pg, at), s)
-			at += stride
-		}
-		put8(pt, j, s)
-	}
-	for ; j < lanes; j++ {
+	for j := split; j < lanes; j++ {
 		var odd double8
-		even, at, i := get8(pt, j), j, 0
+		even, at, i := start, j, 0
 		for ; i+1 < n; i += 2 {
 			even, odd = get8(pc, i).MulAdd(get8(pg, at), even), get8(pc, i+1).MulAdd(get8(pg, at+stride), odd)
 			at += 2 * stride

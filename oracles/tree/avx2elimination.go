@@ -19,12 +19,12 @@ func sum4(x []float64) float64 {
 }
 
 func divide4(x []float64, s float64) {
-	n, v := len(x)&^3, fill4(s)
+	n, v := len(x)&^3, fill4(1/s)
 	p := unsafe.Pointer(unsafe.SliceData(x))
 	for i := 0; i < n; i += 4 {
-		store4(p, i, load4(p, i).Div(v))
+		store4(p, i, load4(p, i).Mul(v))
 	}
-	archsimd.LoadFloat64x4SlicePart(x[n:]).Div(v).StoreSlicePart(x[n:])
+	archsimd.LoadFloat64x4SlicePart(x[n:]).Mul(v).StoreSlicePart(x[n:])
 	archsimd.ClearAVXUpperBits()
 }
 

@@ -5,10 +5,11 @@ package tree
 import (
 	"math"
 	"simd/archsimd"
+	"unsafe"
 )
 
 var abreast16 = abreastKernels{
-	lanes: half16, largest: largestAbreast16, exps: expsAbreast16, sum: sumAbreast16, divide: divideAbreast16,
+	lanes: half16, turn: turnAbreast, turnBack: turnBackAbreast, largest: largestAbreast16, exps: expsAbreast16, sum: sumAbreast16, divide: divideAbreast16,
 	eliminate: eliminateAbreast16, combine: combineAbreast16, share: shareAbreast16,
 }
 
@@ -41,9 +42,13 @@ func expsAbreast16(x, shift []float64, scale float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// sumAbreast16 adds in the order of sum4, whose four partial sums begin with the numbers behind the last whole vector.
 func sumAbreast16(to, x []float64) {
-	p, n := at(x), len(x)/half16
+	put16(at(to), 0, total16(at(x), len(x)/half16))
+	archsimd.ClearAVXUpperBits()
+}
+
+// total16 adds n vectors in the order of sum4, whose four partial sums begin with the numbers behind the last whole vector.
+func total16(p unsafe.Pointer, n int) double16 {
 	var s0, s1, s2, s3 double16
 	whole := n &^ 3
 	if whole < n {
@@ -58,58 +63,94 @@ func sumAbreast16(to, x []float64) {
 	for i := 0; i < whole; i += 4 {
 		s0, s1, s2, s3 = s0.Add(get16(p, i)), s1.Add(get16(p, i+1)), s2.Add(get16(p, i+2)), s3.Add(get16(p, i+3))
 	}
-	put16(at(to), 0, s0.Add(s2).Add(s1.Add(s3)))
-	archsimd.ClearAVXUpperBits()
+	return s0.Add(s2).Add(s1.Add(s3))
 }
 
 func divideAbreast16(x, by []float64) {
-	p, d := at(x), get16(at(by), 0)
+	p, d := at(x), fillDouble16(1).Div(get16(at(by), 0))
 	for i := range len(x) / half16 {
-		put16(p, i, get16(p, i).Div(d))
+		put16(p, i, get16(p, i).Mul(d))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// eliminateAbreast16 adds row k to two rows at a time.
-func eliminateAbreast16(m, e []float64, stride, k, lo, hi int) {
-	pm, pe := at(m), at(e)
-	ek, row := get16(pe, k), k*stride
+// eliminateAbreast16 adds the rows of both tokens to two rows at a time.
+func eliminateAbreast16(m, e, divisor []float64, stride, j, k, lo, hi int) {
+	pm, pe, ps := at(m), at(e), at(divisor)
+	rowJ, rowK := j*stride, k*stride
+	if j == k {
+		ej := divideRow16(pm, pe, ps, j, rowJ+lo, rowJ+hi)
+		for i := lo; i < hi; i++ {
+			a := i * stride
+			t := get16(pm, a+j)
+			put16(pe, i, get16(pe, i).Add(t.Mul(ej)))
+			for c := lo; c < hi; c++ {
+				put16(pm, a+c, t.MulAdd(get16(pm, rowJ+c), get16(pm, a+c)))
+			}
+		}
+		archsimd.ClearAVXUpperBits()
+		return
+	}
+	ej := divideRow16(pm, pe, ps, j, rowJ+min(lo, k), rowJ+max(hi, k+1))
+	t := get16(pm, rowK+j)
+	put16(pe, k, get16(pe, k).Add(t.Mul(ej)))
+	for c := lo; c < hi; c++ {
+		put16(pm, rowK+c, t.MulAdd(get16(pm, rowJ+c), get16(pm, rowK+c)))
+	}
+	ek := divideRow16(pm, pe, unsafe.Add(ps, 8*half16), k, rowK+lo, rowK+hi)
+	between := get16(pm, rowJ+k)
 	i := lo
 	for ; i+1 < hi; i += 2 {
 		a, b := i*stride, (i+1)*stride
-		t, u := get16(pm, a+k), get16(pm, b+k)
-		put16(pe, i, get16(pe, i).Add(t.Mul(ek)))
-		put16(pe, i+1, get16(pe, i+1).Add(u.Mul(ek)))
-		for j := lo; j < hi; j++ {
-			r := get16(pm, row+j)
-			put16(pm, a+j, t.MulAdd(r, get16(pm, a+j)))
-			put16(pm, b+j, u.MulAdd(r, get16(pm, b+j)))
+		aj, bj := get16(pm, a+j), get16(pm, b+j)
+		ak, bk := aj.MulAdd(between, get16(pm, a+k)), bj.MulAdd(between, get16(pm, b+k))
+		put16(pe, i, get16(pe, i).Add(aj.Mul(ej)).Add(ak.Mul(ek)))
+		put16(pe, i+1, get16(pe, i+1).Add(bj.Mul(ej)).Add(bk.Mul(ek)))
+		for c := lo; c < hi; c++ {
+			x, y := get16(pm, rowJ+c), get16(pm, rowK+c)
+			put16(pm, a+c, ak.MulAdd(y, aj.MulAdd(x, get16(pm, a+c))))
+			put16(pm, b+c, bk.MulAdd(y, bj.MulAdd(x, get16(pm, b+c))))
 		}
 	}
 	if i < hi {
 		a := i * stride
-		t := get16(pm, a+k)
-		put16(pe, i, get16(pe, i).Add(t.Mul(ek)))
-		for j := lo; j < hi; j++ {
-			put16(pm, a+j, t.MulAdd(get16(pm, row+j), get16(pm, a+j)))
+		aj := get16(pm, a+j)
+		ak := aj.MulAdd(between, get16(pm, a+k))
+		put16(pe, i, get16(pe, i).Add(aj.Mul(ej)).Add(ak.Mul(ek)))
+		for c := lo; c < hi; c++ {
+			put16(pm, a+c, ak.MulAdd(get16(pm, rowK+c), aj.MulAdd(get16(pm, rowJ+c), get16(pm, a+c))))
 		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
+// divideRow16 divides vectors from lo to hi−1 of those at pm by their sum, which it stores at ps, and number j of e, which it returns.
+func divideRow16(pm, pe, ps unsafe.Pointer, j, lo, hi int) double16 {
+	sum := total16(unsafe.Add(pm, 8*half16*lo), hi-lo)
+	put16(ps, 0, sum)
+	by, ej := fillDouble16(1).Div(sum), get16(pe, j)
+	ej = ej.Mul(by)
+	put16(pe, j, ej)
+	for c := lo; c < hi; c++ {
+		put16(pm, c, get16(pm, c).Mul(by))
+	}
+	return ej
+}
+
 // combineAbreast16 adds in the order of combine4: one number after another, but for up to four numbers of to at the end, which have two partial sums.
-func combineAbreast16(to, c, g []float64, stride int) {
-	pt, pc, pg := at(to), at(c), at(g)
+func combineAbreast16(to, root, c, g []float64, stride int) {
+	pt, pc, pg, start := at(to), at(c), at(g), get16(at(root), 0)
 	n, lanes := len(c)/half16, len(to)/half16
 	split := 0
 	for split+4 < lanes {
 		split += 8
 	}
 	split = min(split, lanes)
-	j := 0
-	for ; j+3 < split; j += 4 {
-		s0, s1, s2, s3 := get16(pt, j), get16(pt, j+1), get16(pt, j+2), get16(pt, j+3)
-		at := j
+	for j := 0; j < split; j += 4 {
+		if j+4 > split { // some once more
+			j = split - 4
+		}
+		s0, s1, s2, s3, at := start, start, start, start, j
 		for i := range n {
 			t := get16(pc, i)
 			s0, s1 = t.MulAdd(get16(pg, at), s0), t.MulAdd(get16(pg, at+1), s1)
@@ -121,17 +162,9 @@ func combineAbreast16(to, c, g []float64, stride int) {
 		put16(pt, j+2, s2)
 		put16(pt, j+3, s3)
 	}
-	for ; j < split; j++ {
-		s, at := get16(pt, j), j
-		for i := range n {
-			s = get16(pc, i).MulAdd(get16(pg, at), s)
-			at += stride
-		}
-		put16(pt, j, s)
-	}
-	for ; j < lanes; j++ {
+	for j := split; j < lanes; j++ {
 		var odd double16
-		even, at, i := get16(pt, j), j, 0
+		even, at, i := start, j, 0
 		for ; i+1 < n; i += 2 {
 			even, odd = get16(pc, i).MulAdd(get16(pg, at), even), get16(pc, i+1).MulAdd(get16(pg, at+stride), odd)
 			at += 2 * stride

@@ -72,7 +72,7 @@ func (m *matrixTree) leaf(k *elimination, d int, root float64, closed bool) bool
 		return false
 	}
 	if d == 0 {
-		m.logTotal = m.factors + k.log(root)
+		m.logTotal = m.factors + k.log(m.product) + k.log(root)
 	}
 	return true
 }
@@ -87,10 +87,10 @@ func (m *matrixTree) eliminate(k *elimination, l *level, j, lo, hi int, count, c
 	}
 	if s > k.zero {
 		if count {
-			m.factors += k.log(s)
+			m.count(k, s)
 		}
 		k.divide(row, s)
-		l.root[j] = k.over(l.root[j], s)
+		k.divide(l.root[j:j+1], s)
 		k.eliminate(l.weight, l.root, l.root[j], l.stride, j, lo, hi)
 		return l.root[j] <= math.MaxFloat64
 	}
@@ -98,13 +98,23 @@ func (m *matrixTree) eliminate(k *elimination, l *level, j, lo, hi int, count, c
 		return false
 	}
 	if count {
-		m.factors += k.log(l.root[j])
+		m.count(k, l.root[j])
 	}
 	for i := lo; i < hi; i++ {
 		l.root[i] = l.weight[i*l.stride+j]
 	}
 	*under = j
 	return true
+}
+
+// count counts a factor of the sum.
+func (m *matrixTree) count(k *elimination, factor float64) {
+	product := k.times(m.product, factor)
+	if product < fewTrees {
+		m.factors += k.log(m.product)
+		product = factor
+	}
+	m.product = product
 }
 
 // follow computes what reaches the root from token j of the level that begins at token from, before each of the tokens first to

@@ -21,11 +21,10 @@ type elimination struct {
 	zero, one float64
 	plus      func(a, b float64) float64
 	times     func(a, b float64) float64
-	over      func(a, b float64) float64
 	log       func(a float64) float64
 	// sum returns the sum of x.
 	sum func(x []float64) float64
-	// divide divides x by s.
+	// divide multiplies x by 1/s.
 	divide func(x []float64, s float64)
 	// eliminate adds m_ik times row k to every row i from lo to hi-1 of the matrix m, in columns lo to hi-1, and m_ik times ek
 	// to e_i. It may write up to three columns further.

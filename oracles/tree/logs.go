@@ -48,7 +48,6 @@ var logElimination = elimination{
 	zero: math.Inf(-1), one: 0,
 	plus:  logPlus,
 	times: func(a, b float64) float64 { return a + b },
-	over:  func(a, b float64) float64 { return a - b },
 	log:   func(a float64) float64 { return a },
 	sum: func(x []float64) float64 {
 		m, sum := minusInf, 0.0

@@ -76,13 +76,19 @@ type matrixTree struct {
 	last      []float64 // [n] r(d) after all others are eliminated
 	open      []float64 // [n] one if no token was known to be under the root when d remained, else zero
 	marginals bool
-	factors   float64 // Σ log of the factors divided out so far on the way to token 0
+	factors   float64 // Σ log of the factors divided out so far on the way to token 0, but for those in product
+	product   float64 // of the last ones, whose logarithms take long
 	logTotal  float64
 }
 
 // leastLogTotal is the smallest logarithm of a sum that is certainly accurate. An underflow loses at most 1e-307 times its
 // multiplier, which is at most 1 because rows sum to at most 1, and there are fewer than 1e10 operations.
 const leastLogTotal = -645
+
+const (
+	manyHeads = 1e250  // a product of sums of heads that is far from the largest number
+	fewTrees  = 1e-250 // a product of factors that is far from the smallest
+)
 
 func (m *matrixTree) resize(n int) {
 	m.n, m.stride = n, (n+7)&^3
@@ -101,6 +107,7 @@ func (m *matrixTree) resize(n int) {
 // setWeights sets the weights to exp(score/μ), divides each row by its sum, and returns μ times the logarithm of the divisors'
 // product. It returns false if a token has no head.
 func (m *matrixTree) setWeights(arc []float64, μ float64) (value float64, ok bool) {
+	product := 1.0
 	for d := range m.n {
 		from, row := arc[d*m.n:(d+1)*m.n], m.weight[d*m.stride:][:m.n]
 		largest := fastest.largestDouble(from)
@@ -110,10 +117,12 @@ func (m *matrixTree) setWeights(arc []float64, μ float64) (value float64, ok bo
 		fastest.exps(row, from, largest, 1/μ, 1)
 		sum := fastest.trees.sum(row)
 		fastest.trees.divide(row, sum)
-		value += largest + μ*math.Log(sum)
+		if value, product = value+largest, product*sum; product > manyHeads {
+			value, product = value+μ*math.Log(product), 1
+		}
 		m.root[d], row[d] = row[d], 0
 	}
-	return value, true
+	return value + μ*math.Log(product), true
 }
 
 func (m *matrixTree) setLogWeights(arc []float64, μ float64) {
@@ -129,7 +138,7 @@ func (m *matrixTree) setLogWeights(arc []float64, μ float64) {
 // run sums over all trees. It sets logTotal, −∞ if there is no tree or the sum leaves the range of float64, and, if marginals are
 // wanted, reach, last and open. It returns whether all that it set is right: with marginals, every token had to be the last one.
 func (m *matrixTree) run(k *elimination, marginals bool) bool {
-	m.marginals, m.logTotal, m.factors = marginals, minusInf, 0
+	m.marginals, m.logTotal, m.factors, m.product = marginals, minusInf, 0, k.one
 	return m.halve(k, 0, 0, m.n, view{m.weight, m.root, m.stride}, false)
 }
 

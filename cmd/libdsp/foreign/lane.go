@@ -39,7 +39,7 @@ type lane struct {
 // a few milliseconds, after which a budget is looked at.
 const (
 	leastWork = 1 << 11
-	shareWork = 1 << 16
+	shareWork = 1 << 17
 )
 
 // each calls do with shares of the examples from run.First on, each with examples lo to hi-1, and returns the number of the first example that

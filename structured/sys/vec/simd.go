@@ -163,24 +163,36 @@ func expDoubles4(x []float64) {
 	expDoubles(x[n:])
 }
 
-// expDoublesBy8 computes the same steps as expDouble.
+// expDoublesBy8 computes the same steps as expDouble. Constants come from memory: in registers they would leave too few.
 func expDoublesBy8(x []float64) {
 	by, n := archsimd.BroadcastFloat64x8, len(x)&^7
-	log2e, round, hi, lo, least := by(math.Log2E), by(doubleRounder), by(-doubleHi), by(-doubleLo), by(leastDouble)
-	c0, c1, c2, c3, c4, c5, c6 := by(taylor[0]), by(taylor[1]), by(taylor[2]), by(taylor[3]), by(taylor[4]), by(taylor[5]), by(taylor[6])
-	c7, c8, c9, c10, one := by(taylor[7]), by(taylor[8]), by(taylor[9]), by(taylor[10]), by(1)
 	for i := 0; i < n; i += 8 {
 		v := archsimd.LoadFloat64x8((*[8]float64)(x[i:]))
-		shifted := v.MulAdd(log2e, round)
-		n := shifted.Sub(round)
-		r := n.MulAdd(lo, n.MulAdd(hi, v))
-		p := c0.MulAdd(r, c1).MulAdd(r, c2).MulAdd(r, c3).MulAdd(r, c4).MulAdd(r, c5).MulAdd(r, c6)
-		p = p.MulAdd(r, c7).MulAdd(r, c8).MulAdd(r, c9).MulAdd(r, c10).MulAdd(r, one).MulAdd(r, one)
-		y := p.AsInt64x8().Add(shifted.AsInt64x8().ShiftAllLeft(52)).AsFloat64x8()
-		y.Masked(v.Greater(least)).Store((*[8]float64)(x[i:]))
+		s := v.MulAdd(by(math.Log2E), by(doubleRounder))
+		m := s.Sub(by(doubleRounder))
+		r := m.MulAdd(by(-doubleLo), m.MulAdd(by(-doubleHi), v))
+		p := by(1.0/479001600).MulAdd(r, by(1.0/39916800))
+		p = p.MulAdd(r, by(1.0/3628800))
+		p = p.MulAdd(r, by(1.0/362880))
+		p = p.MulAdd(r, by(1.0/40320))
+		p = p.MulAdd(r, by(1.0/5040))
+		p = p.MulAdd(r, by(1.0/720))
+		p = p.MulAdd(r, by(1.0/120))
+		p = p.MulAdd(r, by(1.0/24))
+		p = p.MulAdd(r, by(1.0/6))
+		p = p.MulAdd(r, by(0.5))
+		p = p.MulAdd(r, by(1))
+		p = p.MulAdd(r, by(1))
+		p = p.AsInt64x8().Add(s.AsInt64x8().ShiftAllLeft(52)).AsFloat64x8()
+		p.Masked(v.Greater(by(leastDouble))).Store((*[8]float64)(x[i:]))
 	}
 	archsimd.ClearAVXUpperBits()
-	expDoubles(x[n:])
+	if n < len(x) {
+		var last [8]float64
+		copy(last[:], x[n:])
+		expDoublesBy8(last[:])
+		copy(x[n:], last[:])
+	}
 }
 
 // exp8 computes the same steps as exp.

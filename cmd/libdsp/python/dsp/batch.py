@@ -14,6 +14,7 @@ from ._library import CLayout, Error, Run
 
 __all__ = ["Form", "Batch", "offsets", "set_threads", "get_threads", "Error"]
 
+_FLOAT = np.dtype(np.float32)
 _BUDGET = 50_000  # microseconds: a call in the main thread looks at signals that often
 _threads = max(1, int(os.environ.get("DSP_THREADS", "1")))
 
@@ -38,8 +39,37 @@ def offsets(lengths):
     return o
 
 
+class once:
+    """A property that is computed once. functools.cached_property does the same, and up to Python 3.11 waits for a lock."""
+
+    def __init__(self, f):
+        self._f, self.__doc__ = f, f.__doc__
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __get__(self, x, owner=None):
+        if x is None:
+            return self
+        value = x.__dict__[self._name] = self._f(x)
+        return value
+
+
 def _address(x):
-    return None if x is None else x.__array_interface__["data"][0]
+    if x is None:
+        return None
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(x))
+    except (TypeError, ValueError):  # an array that is empty or cannot be written, which takes longer
+        return x.__array_interface__["data"][0]
+
+
+_addresses = [ctypes.c_void_p * n for n in range(8)]  # types are slow to make
+
+
+def _pointers(arrays):
+    """An array of the addresses of arrays, for the library."""
+    return _addresses[len(arrays)](*[_address(x) for x in arrays])
 
 
 class _Handle:
@@ -141,7 +171,7 @@ class Batch(_Handle):
         self._sizes = [(w if o is None else int(o[-1]) * w) for o, (_, w, _) in zip(self.rows, form.parts)]
 
     def _make(self):
-        each = (ctypes.c_void_p * len(self.rows))(*[_address(o) for o in self.rows])
+        each = _pointers(self.rows)
         c = CLayout(self.examples, _address(self.outputs), ctypes.addressof(each), _address(self._gold), _address(self._gold_offsets),
                     _address(self._ends), _address(self._types), _address(self._edge_offsets))
         number = ctypes.c_int64()
@@ -155,11 +185,11 @@ class Batch(_Handle):
         if len(values) != len(self._sizes):
             raise Error(f"{len(values)} parts, expected {len(self._sizes)}: {[name for name, _, _ in self.form.parts]}")
         for x, size, (name, width, _) in zip(values, self._sizes, self.form.parts):
-            if not isinstance(x, np.ndarray) or x.dtype != np.float32 or not x.flags.c_contiguous:
+            if not isinstance(x, np.ndarray) or x.dtype != _FLOAT or not x.flags.c_contiguous:
                 raise Error(f"part {name!r}: expected a contiguous float32 array, found {getattr(x, 'dtype', type(x))}")
             if x.size != size:
                 raise Error(f"part {name!r} has {x.size} numbers, expected {size}: {size // width} rows of {width}")
-        return (ctypes.c_void_p * len(values))(*[_address(x) for x in values])
+        return _pointers(values)
 
     def _ask(self, question, values, *arguments):
         arrays = self._values(values)
@@ -193,14 +223,14 @@ class Batch(_Handle):
     def exp(self, values, mu=1.0, marginals=True):
         """μ·log Σ exp(score/μ) over all outputs, float64 [B], and the marginals: a float32 array per part, of one row per example for tied ones."""
         value, u = np.empty(self.examples), self._marginals() if marginals else None
-        to = (ctypes.c_void_p * len(u))(*[_address(x) for x in u]) if marginals else None
+        to = _pointers(u) if marginals else None
         self._ask("exp", values, mu, _address(value), ctypes.addressof(to) if marginals else None)
         return value, u
 
     def loss(self, values, y):
         """−log p(y), float64 [B], never below 0, and its gradient, in the form of marginals."""
         y, value, u = self._outputs(y), np.empty(self.examples), self._marginals()
-        to = (ctypes.c_void_p * len(u))(*[_address(x) for x in u])
+        to = _pointers(u)
         self._ask("loss", values, _address(y), _address(value), ctypes.addressof(to))
         return value, u
 
@@ -233,7 +263,7 @@ class Batch(_Handle):
         """The product of the Hessian of μ·log Σ exp(score/μ) with a direction in the form of values, in the form of marginals: their derivative along
         it. It is computed in float64, without vector kernels, for forms whose hessian is true: slower than exp, and exact but for rounding."""
         product, d = self._marginals(), self._values(direction)
-        to = (ctypes.c_void_p * len(product))(*[_address(x) for x in product])
+        to = _pointers(product)
         self._ask("hessian", values, mu, ctypes.addressof(d), ctypes.addressof(to))
         return product
 

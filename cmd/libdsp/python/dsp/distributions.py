@@ -20,12 +20,10 @@ How an output is written, each class says. What no position of an example owns, 
 charts and paths. Errors are dsp.Error, a ValueError.
 """
 
-import functools
-
 import numpy as np
 
 from . import layouts
-from .batch import Error
+from .batch import Error, once
 
 __all__ = ["Distribution", "LinearChain", "SecondOrderChain", "SemiMarkov", "DependencyTree", "Constituents", "PCFG", "Monotone", "Matching",
            "Graph", "CTC", "segments", "tags"]
@@ -37,7 +35,7 @@ class Distribution:
     def __init__(self, layout, arrays):
         self._layout, self._arrays = layout, arrays
 
-    @functools.cached_property
+    @once
     def _values(self):
         return self._layout.rows([layouts.host(x) for x in self._arrays])
 
@@ -50,11 +48,11 @@ class Distribution:
         """B"""
         return self._layout.batch.examples
 
-    @functools.cached_property
+    @once
     def _sums(self):
         return self._layout.batch.exp(self._values)
 
-    @functools.cached_property
+    @once
     def log_partition(self):
         return self._layout.batch.exp(self._values, marginals=False)[0]
 
@@ -62,7 +60,7 @@ class Distribution:
     def marginals(self):
         return tuple(self._give(x) for x in self._layout.spread(self._sums[1]))
 
-    @functools.cached_property
+    @once
     def _best(self):
         return self._layout.batch.max(self._values)
 

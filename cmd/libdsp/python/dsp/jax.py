@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import distributions
-from .batch import Error
+from .batch import Error, once
 
 __all__ = ["CTC", "Constituents", "DependencyTree", "Error", "Graph", "LinearChain", "Matching", "Monotone", "PCFG", "SecondOrderChain",
            "SemiMarkov"]
@@ -140,7 +140,7 @@ _second.defvjp(lambda layout, *given: (_second(layout, *given), None), _no_third
 
 
 class _Arrays(distributions.Distribution):
-    @functools.cached_property
+    @once
     def log_partition(self):
         return _log_partition(self._layout, None, *self._arrays)
 

@@ -3,11 +3,12 @@
 A layout depends on shapes, lengths and masks alone, so it is made once and kept. NumPy, PyTorch and JAX share layouts.
 """
 
-import functools
-
 import numpy as np
 
-from .batch import Batch, Error, Form, offsets
+from .batch import Batch, Error, Form, offsets, once
+
+
+_FLOAT = np.dtype(np.float32)
 
 
 class Part:
@@ -15,10 +16,11 @@ class Part:
 
     source: the number of the user's array, or None for a part whose potentials are constant zeros. index: int64 rows of that array, reshaped to
     [rows, width]; None: all of them in order. columns: the columns of the part in a row; None: all in order. tied: one row that all examples share.
+    words: of trees of as many words each, whose root is column 0 in the user's array, and on the diagonal in the part; None: not.
     """
 
-    def __init__(self, source, width, index=None, tied=False, zeros=None, columns=None):
-        self.source, self.width, self.index, self.tied, self.columns = source, width, index, tied, columns
+    def __init__(self, source, width, index=None, tied=False, zeros=None, columns=None, words=None):
+        self.source, self.width, self.index, self.tied, self.columns, self.words = source, width, index, tied, columns, words
         self.zeros = None if zeros is None else np.zeros((zeros, width), np.float32)
 
 
@@ -26,7 +28,16 @@ class Added:
     """Potentials that are added to some rows of the first part: rows, at most one of each example, and which examples these are."""
 
     def __init__(self, source, rows, examples):
-        self.source, self.rows, self.examples = source, rows, examples
+        self.source, self.rows, self.examples = source, _even(rows), _even(examples)
+
+
+def _even(index):
+    """A slice in place of an index whose numbers are evenly spaced: it takes less time."""
+    if len(index) == 0:
+        return index
+    step = int(index[1] - index[0]) if len(index) > 1 else 1
+    last = int(index[-1])
+    return slice(int(index[0]), last + 1, step) if step > 0 and (np.diff(index) == step).all() else index
 
 
 class Layout:
@@ -36,7 +47,7 @@ class Layout:
         self.batch, self.parts, self.shapes, self.added = batch, parts, shapes, added
         self.encode, self.decode = encode, decode  # a user's outputs to int32 [numbers], and back from outputs of one or of several examples
 
-    @functools.cached_property
+    @once
     def counts(self):
         """Rows per example of each part, or an int where all have as many."""
         every = []
@@ -53,8 +64,11 @@ class Layout:
                 values.append(part.zeros)
                 continue
             x = arrays[part.source]
-            if x.dtype != np.float32:
+            if x.dtype != _FLOAT:
                 x = x.astype(np.float32)
+            if part.words:
+                values.append(_with_diagonal(x, part.words, part.width))
+                continue
             x = x.reshape(-1, part.width)
             if part.index is not None:
                 x = x.take(part.index, 0)
@@ -83,10 +97,12 @@ class Layout:
         """Marginals, times a number per example, in the shapes of a user's arrays. Those of a tied part are summed over examples if there is a scale,
         and else have a first axis of examples."""
         out = [None] * len(self.shapes)
+        if scale is not None and scale.dtype != _FLOAT:
+            scale = scale.astype(_FLOAT)
         for a in self.added:
             x = u[0][a.rows]
             if scale is not None:
-                out[a.source] = scale[a.examples].astype(np.float32) @ x
+                out[a.source] = scale[a.examples] @ x
             else:
                 out[a.source] = np.zeros((self.batch.examples,) + self.shapes[a.source], np.float32)
                 out[a.source][a.examples] = x
@@ -95,14 +111,18 @@ class Layout:
                 continue
             shape = self.shapes[part.source]
             if part.tied:
-                out[part.source] = (scale.astype(np.float32) @ x).reshape(shape) if scale is not None else x.reshape((-1,) + shape)
+                out[part.source] = (x if scale is None else scale @ x).reshape(shape if scale is not None else (-1,) + shape)
+                continue
+            if part.words:
+                out[part.source] = _without_diagonal(x, part.words, part.width, scale).reshape(shape)
                 continue
             if scale is not None:
-                g = scale.astype(np.float32)
                 if isinstance(count, int):
-                    x = (x.reshape(len(g), count * part.width) * g[:, None]).reshape(x.shape)
+                    x = x.reshape(len(scale), count * part.width) * scale[:, None]
+                    if part.columns is not None or part.index is not None:
+                        x = x.reshape(-1, part.width)
                 else:
-                    x = x * np.repeat(g, count)[:, None]
+                    x = x * np.repeat(scale, count)[:, None]
             if part.columns is not None:
                 x = x[:, np.argsort(part.columns)]
             if part.index is not None:
@@ -114,6 +134,26 @@ class Layout:
                 x = all_rows
             out[part.source] = x.reshape(shape)
         return out
+
+
+def _with_diagonal(x, n, width):
+    """The rows of trees of n words, with the root on the diagonal, of an array with the root in column 0."""
+    x = x.reshape(-1, n, n + 1, width)
+    rows = np.empty((len(x), n, n, width), np.float32)
+    rows[:] = x[:, :, 1:]
+    rows.reshape(-1, n * n, width)[:, ::n + 1] = x[:, :, 0]
+    return rows.reshape(-1, width)
+
+
+def _without_diagonal(rows, n, width, scale):
+    """What _with_diagonal takes, of its rows times a number per example: zero where it takes nothing."""
+    rows = rows.reshape(-1, n, n, width)
+    x = np.empty((len(rows), n, n + 1, width), np.float32)
+    np.multiply(rows, 1 if scale is None else scale[:, None, None, None], out=x[:, :, 1:])
+    flat = x.reshape(len(x), -1, width)
+    x[:, :, 0] = flat[:, 1::n + 2]
+    flat[:, 1::n + 2] = 0
+    return x
 
 
 def host(x):
@@ -151,11 +191,11 @@ class Positions:
         self.B, self.T, self.mask = B, T, mask
         self.key = (B, T, None if mask is None else mask.tobytes())
 
-    @functools.cached_property
+    @once
     def lengths(self):
         return np.full(self.B, self.T, np.int64) if self.mask is None else self.mask.sum(1)
 
-    @functools.cached_property
+    @once
     def index(self):
         return None if self.mask is None else np.flatnonzero(self.mask.reshape(-1))
 
@@ -288,10 +328,14 @@ def dependency_tree(arc, label=None, lengths=None, projective=True, multiroot=Fa
     def make():
         k = words.lengths
         o = offsets(k * k)
+        index = every = None
         if columns == n:
             inside = np.arange(n) < k[:, None]
             both = inside[:, :, None] & inside[:, None, :]
-            index = None if both.all() else np.flatnonzero(both.reshape(-1))
+            if not both.all():
+                index = np.flatnonzero(both.reshape(-1))
+        elif (k == n).all() and n:
+            every = n
         else:
             d = np.arange(n)
             head = np.broadcast_to(d[None, :] + 1, (n, n)).copy()
@@ -300,7 +344,7 @@ def dependency_tree(arc, label=None, lengths=None, projective=True, multiroot=Fa
             index = np.concatenate([b * n * (n + 1) + row[:m, :m].reshape(-1) for b, m in enumerate(k.tolist())] or [np.zeros(0, np.int64)])
         name = "projective tree" if projective else "non-projective tree"
         form = Form(name, labels=R, roots=True) if multiroot else Form(name, labels=R)
-        parts = [Part(0, 1, index), Part(1, R, index) if label is not None else Part(None, 1, zeros=int(o[-1]))]
+        parts = [Part(0, 1, index, words=every), Part(1, R, index, words=every) if label is not None else Part(None, 1, zeros=int(o[-1]))]
         shapes = [(B, n, columns)] + ([(B, n, columns, R)] if label is not None else [])
         where = offsets(2 * k)
         positions = np.arange(int(k.sum())) + np.repeat(offsets(k)[:-1], k)  # of the heads; relations follow those of a sentence

@@ -2,7 +2,6 @@
 
 import base64
 import ctypes
-import functools
 import json
 import os
 import pathlib
@@ -10,7 +9,7 @@ import threading
 import urllib.parse
 
 from . import _library
-from .batch import Error
+from .batch import Error, once
 
 __all__ = ["load", "Model"]
 
@@ -110,7 +109,7 @@ class Model:
             raise Error(said)
         return text
 
-    @functools.cached_property
+    @once
     def metadata(self):
         """What the model reads and answers, as a dict."""
         return json.loads(self._ask(b"GET", "/v2/models/model", b"", b""))
@@ -145,7 +144,7 @@ class Model:
             return [x["marginals"] for x in answers]
         return [[dict(zip(names, row)) for row in x["marginals"]] for x in answers]
 
-    @functools.cached_property
+    @once
     def label_names(self):
         """The labels in the order of marginals, or None if the model predicts something else."""
         return self.metadata.get("labels")

@@ -9,7 +9,6 @@ CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `f
 """
 
 import contextlib
-import functools
 import inspect
 import io
 
@@ -17,7 +16,7 @@ import numpy as np
 import torch
 
 from . import distributions, model
-from .batch import Error, get_threads, set_threads
+from .batch import Error, get_threads, once, set_threads
 
 __all__ = ["CRF", "CTC", "Constituents", "DependencyTree", "Error", "Graph", "LinearChain", "Matching", "Monotone", "PCFG", "SecondOrderChain", "SemiMarkov",
            "ctc_loss", "get_threads", "segments", "set_threads", "tags", "to_onnx"]
@@ -33,7 +32,7 @@ def _numbers(tensor):
 
 
 def _answer(layout, y, wanted, tensors):
-    """log Σ exp(score) [B], float64, or −log p(y) if outputs y are given; and the gradient by each part, if it is wanted."""
+    """log Σ exp(score) [B], or −log p(y) if outputs y are given; and the gradient by each part, if it is wanted."""
     values = layout.rows([_numbers(x) for x in tensors])
     if y is not None:
         return layout.batch.loss(values, y)
@@ -42,7 +41,14 @@ def _answer(layout, y, wanted, tensors):
 
 def _pullback(layout, kinds, g, u):
     """The gradients by the user's tensors, for a gradient g [B] of the values."""
-    return tuple(torch.from_numpy(x).to(device, dtype) for x, (dtype, device) in zip(layout.spread(u, g.detach().cpu().numpy()), kinds))
+    if g.device.type != "cpu":
+        g = g.cpu()
+    return tuple(_tensor(x, *kind) for x, kind in zip(layout.spread(u, g.detach().numpy()), kinds))
+
+
+def _tensor(x, dtype, device):
+    x = torch.from_numpy(x)
+    return x if x.dtype == dtype and device.type == "cpu" else x.to(device, dtype)
 
 
 def _kinds(tensors):
@@ -57,7 +63,7 @@ class _LogPartition(torch.autograd.Function):
         value, ctx.u = _answer(layout, y, any(ctx.needs_input_grad), tensors)
         ctx.layout, ctx.kinds = layout, _kinds(tensors)
         ctx.save_for_backward(*tensors)  # for _Pullback
-        return torch.from_numpy(value)
+        return _tensor(value, _precision(tensors), tensors[0].device)
 
     @staticmethod
     def backward(ctx, g):
@@ -72,7 +78,7 @@ class _Functional(torch.autograd.Function):
     @staticmethod
     def forward(layout, y, *tensors):
         value, u = _answer(layout, y, True, tensors)
-        return (torch.from_numpy(value), *map(torch.from_numpy, u))
+        return (_tensor(value, _precision(tensors), tensors[0].device), *map(torch.from_numpy, u))
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -181,16 +187,17 @@ def _both(layout, tensors):
 
 
 def _precision(tensors):
-    return torch.float64 if any(x.dtype == torch.float64 for x in tensors) else torch.float32
+    for x in tensors:
+        if x.dtype == torch.float64:
+            return torch.float64
+    return torch.float32
 
 
 @torch.compiler.disable
 def _log_partition(layout, y, tensors):
     if torch._C._are_functorch_transforms_active():
-        value = _Functional.apply(layout, y, *tensors)[0]
-    else:
-        value = _LogPartition.apply(layout, y, *tensors)
-    return value.to(tensors[0].device, _precision(tensors))
+        return _Functional.apply(layout, y, *tensors)[0]
+    return _LogPartition.apply(layout, y, *tensors)
 
 
 @torch.compiler.disable
@@ -201,7 +208,7 @@ def _divergence(layout, tensors):
 class _Tensors(distributions.Distribution):
     """What tensors change: answers are tensors, and some have gradients."""
 
-    @functools.cached_property
+    @once
     def _values(self):
         return self._layout.rows([_numbers(x) for x in self._arrays])
 
@@ -211,7 +218,7 @@ class _Tensors(distributions.Distribution):
             x = x.to(_precision(self._arrays))
         return x.to(self._arrays[0].device)
 
-    @functools.cached_property
+    @once
     def log_partition(self):
         return _log_partition(self._layout, None, self._arrays)
 

@@ -65,6 +65,27 @@ def test_reading():
             torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("relations", [None, 3])
+def test_root_in_column_0(relations):
+    """Trees of equal lengths have the same answers and gradients with the root in column 0 and on the diagonal."""
+    n, d = 4, np.arange(4)
+    shape = (2, n, n + 1) if relations is None else (2, n, n + 1, relations)
+    given = [potentials(2, n, n + 1, dtype=torch.float32)] + ([] if relations is None else [potentials(*shape, dtype=torch.float32)])
+    head = d[None] + 1 - (d[None] == d[:, None]) * (d[:, None] + 1)
+    weights = torch.tensor([1.0, 3.0])
+
+    def answers(parts):
+        of = D.DependencyTree(*parts, projective=False)
+        return [of.log_partition, *torch.autograd.grad((of.log_partition * weights).sum(), given), of.argmax if relations is None else of.argmax[0]]
+
+    diagonal = [x[:, d[:, None], head] for x in given]
+    for x, y in zip(answers(given), answers(diagonal)):
+        torch.testing.assert_close(x, y)
+    for x, y in zip(D.DependencyTree(*given, projective=False).marginals, D.DependencyTree(*diagonal, projective=False).marginals):
+        torch.testing.assert_close(x[:, d[:, None], head], y)
+        assert (x[:, d, d + 1] == 0).all()
+
+
 def test_precisions():
     node, edge = torch.randn(2, 5, 3), torch.randn(3, 3)
     for dtype in (torch.float16, torch.bfloat16, torch.float64):
