@@ -212,3 +212,24 @@ func TestFamily(t *testing.T) {
 		t.Error("what ended it is not told")
 	}
 }
+
+// What does not compile is not listed: arguments of two types that are swapped, a variable that nothing uses any more.
+func TestTypes(t *testing.T) {
+	dir := t.TempDir()
+	const source = "package p\n\nfunc f(a, b int, c string) {\n\tx := a\n\tf(b, x, c)\n}\n"
+	test := "package p\n\nimport \"testing\"\n\nfunc TestF(*testing.T) {}\n"
+	for name, text := range map[string]string{"go.mod": "module m\n\ngo 1.26\n", "p.go": source, "p_test.go": test} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	if err := run(t.Context(), &out, settings{module: dir, each: 10, seed: 1, list: true}, new(runner)); err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Sorted(strings.Lines(out.String()))
+	want := []string{"p.go:3: early return: return;\n", "p.go:5: swapped arguments: b, x becomes x, b\n"}
+	if !slices.Equal(got, want) {
+		t.Errorf("changes\n%s\nwant\n%s", got, want)
+	}
+}
