@@ -11,8 +11,9 @@
 // which none comes first. All other changes count, those of messages and pictures, too.
 //
 // Changes that these tests do not notice are open: they are tried, after all others, with the tests of the whole program
-// (-then), and counted apart if those notice them. Tests that take longer than -timeout, or more than -memory, have
-// noticed. A change that survives shows a test that is missing, or changes nothing: a reader must tell.
+// (-then), and counted apart if those notice them. Tests that take more than -memory have noticed a change, and so have
+// those that take longer than -timeout, unless they do without it. A change that survives shows a test that is missing,
+// or changes nothing: a reader must tell.
 //
 // Files that work with a device are left out unless make test-gpu's emulated device is there to test them:
 //

@@ -153,6 +153,8 @@ func TestLimits(t *testing.T) {
 		"p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestLoop(t *testing.T) { Loop(nil, 3) }\n",
 		"q/q.go":      "package q\n\nfunc Loop(n int) {\n\tfor i := 0; i < n; i++ {\n\t}\n}\n",
 		"q/q_test.go": "package q\n\nimport \"testing\"\n\nfunc TestLoop(t *testing.T) { Loop(3) }\n",
+		"s/s.go":      "package s\n\nfunc Loop(n int) {\n\tfor i := 0; i < n; i++ {\n\t}\n}\n",
+		"s/s_test.go": "package s\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestLoop(t *testing.T) { time.Sleep(time.Minute) }\n",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
@@ -165,6 +167,7 @@ func TestLimits(t *testing.T) {
 	for path, limits := range map[string]runner{
 		"p": {limit: time.Minute, memory: 1 << 30},
 		"q": {limit: 2 * time.Second, memory: 1 << 40},
+		"s": {limit: 2 * time.Second, memory: 1 << 40}, // with and without the change
 	} {
 		r := limits
 		r.module, r.scratch = dir, t.TempDir()
@@ -175,7 +178,7 @@ func TestLimits(t *testing.T) {
 		}
 		endless := strings.Replace(string(source), "i < n", "n > 0", 1)
 		got, by, err := r.try(context.Background(), change{file: file}, []byte(endless), []string{"m/" + path})
-		want := map[string]outcome{"p": swollen, "q": hung}[path]
+		want := map[string]outcome{"p": swollen, "q": hung, "s": survived}[path]
 		if got != want || err != nil {
 			t.Errorf("%s: %s by %q, want %s: %v", path, got, by, want, err)
 		}
