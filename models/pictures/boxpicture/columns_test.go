@@ -2,9 +2,10 @@ package boxpicture
 
 import (
 	"encoding/xml"
-	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -30,8 +31,10 @@ func TestColumns(t *testing.T) {
 		if err := xml.Unmarshal(text, &svg); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fmt.Sscanf(svg.Width+" "+svg.Height, "%fpt %fpt", &width, &height); err != nil {
-			t.Fatalf("%q × %q: %v", svg.Width, svg.Height, err)
+		width, wrong := strconv.ParseFloat(strings.TrimSuffix(svg.Width, "pt"), 64)
+		height, err = strconv.ParseFloat(strings.TrimSuffix(svg.Height, "pt"), 64)
+		if err != nil || wrong != nil {
+			t.Fatalf("%q × %q", svg.Width, svg.Height)
 		}
 		return width, height
 	}
