@@ -13,14 +13,14 @@ import (
 // no example is wrong there are none, and nothing is measured by.
 func TestOrderOfTheWorst(t *testing.T) {
 	worth := 0.25
-	measured := []review.Example{{Where: "x", Measure: "overlap", Value: &worth, Parts: []review.Part{{Kind: "box"}}}}
+	measured := []review.Example{{Where: "x", Measure: "overlap", Value: &worth, Parts: []review.Part{{Kind: "link"}}}}
 	for want, found := range map[string]*review.Review{
 		"those with the most mistakes":                              {All: 3},
 		"those in which the model was most sure of something wrong": {All: 3, Probabilities: true},
 		"those with the lowest overlap":                             {All: 3, Wrong: 1, Probabilities: true, Examples: measured},
 	} {
 		w := &writer{model: &models.Model{Config: config.Default()}}
-		w.model.Config.Task = "localise"
+		w.model.Config.Task = "align"
 		var to Measured
 		if err := w.worst(&to, new(structured.Dataset), found); err != nil {
 			t.Fatal(err)
