@@ -78,8 +78,7 @@ var operators = map[token.Token]struct {
 	token.LOR:        {logic, token.LAND},
 }
 
-// changesOf lists the changes of a file, in the order of the syntax tree. Some of them may not compile: types are not
-// looked at.
+// changesOf lists the changes of a file, in the order of the syntax tree. Some of them may not compile: see compiled.
 func changesOf(name string, source []byte) ([]change, error) {
 	files := token.NewFileSet()
 	tree, err := parser.ParseFile(files, name, source, parser.ParseComments|parser.SkipObjectResolution)

@@ -6,9 +6,14 @@
 //	go run ./bench/mutants -n 40 -users 3 -seed 7         40 changes, in packages drawn at random; at most 3 importing packages are tested
 //	go run ./bench/mutants -each 10 models/data/pieces    ten in one package
 //
+// A change after which its package does not compile is not tried. Left out, too, is what no test could notice: lines of
+// the log, the capacity of a slice, how large the number is that a comparison returns, and the order of arguments of
+// which none comes first. All other changes count, those of messages and pictures, too.
+//
 // Changes that these tests do not notice are open: they are tried, after all others, with the tests of the whole program
-// (-then), and counted apart if those notice them. Tests that take longer than -timeout, or more than -memory, have
-// noticed. A change that survives shows a test that is missing, or changes nothing: a reader must tell.
+// (-then), and counted apart if those notice them. Tests that take more than -memory have noticed a change, and so have
+// those that take longer than -timeout, unless they do without it. A change that survives shows a test that is missing,
+// or changes nothing: a reader must tell.
 //
 // Files that work with a device are left out unless make test-gpu's emulated device is there to test them:
 //
@@ -88,7 +93,7 @@ func run(ctx context.Context, out io.Writer, s settings, r *runner) (err error) 
 	if r.module, err = filepath.Abs(s.module); err != nil {
 		return err
 	}
-	all, err := list(r.module)
+	all, types, err := list(r.module)
 	if err != nil {
 		return err
 	}
@@ -111,7 +116,7 @@ func run(ctx context.Context, out io.Writer, s settings, r *runner) (err error) 
 		if s.n > 0 {
 			each = min(each, left)
 		}
-		of, some, err := s.change(ctx, out, r, p, each)
+		of, some, err := s.change(ctx, out, r, types, p, each)
 		for k := range some {
 			some[k].last = s.last(r.module, all, p)
 		}
@@ -161,7 +166,7 @@ func (s *settings) last(module string, all []*goPackage, p *goPackage) (paths []
 
 // change tries changes of a package until enough of them have compiled. It also returns those that no test noticed.
 func (s *settings) change(
-	ctx context.Context, out io.Writer, r *runner, p *goPackage, each int,
+	ctx context.Context, out io.Writer, r *runner, types *compiled, p *goPackage, each int,
 ) (of *score, open []mutant, err error) {
 	of = &score{path: p.ImportPath}
 	changes, err := p.changes(os.ReadFile)
@@ -180,6 +185,10 @@ func (s *settings) change(
 		if err != nil {
 			return of, open, err
 		}
+		changed := c.apply(source)
+		if !types.accepts(p, c.file, changed) {
+			continue
+		}
 		at, _ := filepath.Rel(r.module, c.file)
 		where := fmt.Sprintf("%s:%d: %s", filepath.ToSlash(at), c.line, c.describe(source))
 		if s.list {
@@ -191,7 +200,7 @@ func (s *settings) change(
 		if s.users >= 0 {
 			users = users[:min(s.users, len(users))]
 		}
-		got, by, err := r.try(ctx, c, c.apply(source), append([]string{p.ImportPath}, users...))
+		got, by, err := r.try(ctx, c, changed, append([]string{p.ImportPath}, users...))
 		if err != nil {
 			return of, open, err
 		}

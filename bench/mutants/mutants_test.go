@@ -153,6 +153,8 @@ func TestLimits(t *testing.T) {
 		"p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestLoop(t *testing.T) { Loop(nil, 3) }\n",
 		"q/q.go":      "package q\n\nfunc Loop(n int) {\n\tfor i := 0; i < n; i++ {\n\t}\n}\n",
 		"q/q_test.go": "package q\n\nimport \"testing\"\n\nfunc TestLoop(t *testing.T) { Loop(3) }\n",
+		"s/s.go":      "package s\n\nfunc Loop(n int) {\n\tfor i := 0; i < n; i++ {\n\t}\n}\n",
+		"s/s_test.go": "package s\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestLoop(t *testing.T) { time.Sleep(time.Minute) }\n",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
@@ -165,6 +167,7 @@ func TestLimits(t *testing.T) {
 	for path, limits := range map[string]runner{
 		"p": {limit: time.Minute, memory: 1 << 30},
 		"q": {limit: 2 * time.Second, memory: 1 << 40},
+		"s": {limit: 2 * time.Second, memory: 1 << 40}, // with and without the change
 	} {
 		r := limits
 		r.module, r.scratch = dir, t.TempDir()
@@ -175,7 +178,7 @@ func TestLimits(t *testing.T) {
 		}
 		endless := strings.Replace(string(source), "i < n", "n > 0", 1)
 		got, by, err := r.try(context.Background(), change{file: file}, []byte(endless), []string{"m/" + path})
-		want := map[string]outcome{"p": swollen, "q": hung}[path]
+		want := map[string]outcome{"p": swollen, "q": hung, "s": survived}[path]
 		if got != want || err != nil {
 			t.Errorf("%s: %s by %q, want %s: %v", path, got, by, want, err)
 		}
@@ -210,5 +213,26 @@ func TestFamily(t *testing.T) {
 	cancel()
 	if !<-ended {
 		t.Error("what ended it is not told")
+	}
+}
+
+// What does not compile is not listed: arguments of two types that are swapped, a variable that nothing uses any more.
+func TestTypes(t *testing.T) {
+	dir := t.TempDir()
+	const source = "package p\n\nfunc f(a, b int, c string) {\n\tx := a\n\tf(b, x, c)\n}\n"
+	test := "package p\n\nimport \"testing\"\n\nfunc TestF(*testing.T) {}\n"
+	for name, text := range map[string]string{"go.mod": "module m\n\ngo 1.26\n", "p.go": source, "p_test.go": test} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	if err := run(t.Context(), &out, settings{module: dir, each: 10, seed: 1, list: true}, new(runner)); err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Sorted(strings.Lines(out.String()))
+	want := []string{"p.go:3: early return: return;\n", "p.go:5: swapped arguments: b, x becomes x, b\n"}
+	if !slices.Equal(got, want) {
+		t.Errorf("changes\n%s\nwant\n%s", got, want)
 	}
 }

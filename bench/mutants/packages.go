@@ -4,19 +4,27 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
 
 // goPackage is what go list says about a package.
 type goPackage struct {
-	ImportPath, Dir                    string
+	ImportPath, Dir, Export            string // Export: the file with the types of the compiled package
 	GoFiles, TestGoFiles, XTestGoFiles []string
 	Imports, TestImports, XTestImports []string
 	Deps                               []string // of the package, without its tests
+	DepOnly                            bool     // the package is of another module
 
 	lines int             // of its files, without tests and generated ones
 	users []string        // packages with tests that import it, those that build on the fewest packages first
@@ -33,25 +41,28 @@ func (p *goPackage) imports(path string) bool {
 	return slices.Contains(slices.Concat(p.Imports, p.TestImports, p.XTestImports), path)
 }
 
-// list returns the packages of a module, by path.
-func list(dir string) ([]*goPackage, error) {
+// list returns the packages of a module, by path, and what they are compiled to.
+func list(dir string) ([]*goPackage, *compiled, error) {
 	var stderr bytes.Buffer
-	const fields = "ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Deps"
-	c := exec.Command("go", "list", "-json="+fields, "./...")
+	const fields = "ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Deps,DepOnly"
+	c := exec.Command("go", "list", "-export", "-deps", "-json="+fields, "./...")
 	c.Dir, c.Stderr = dir, &stderr
 	out, err := c.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w\n%s", err, stderr.Bytes())
+		return nil, nil, fmt.Errorf("go list: %w\n%s", err, stderr.Bytes())
 	}
 	var all []*goPackage
+	exports := map[string]string{}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		p := new(goPackage)
 		if err := d.Decode(p); err == io.EOF {
 			break
 		} else if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all = append(all, p)
+		if exports[p.ImportPath] = p.Export; !p.DepOnly {
+			all = append(all, p)
+		}
 	}
 	deps := map[string][]string{}
 	for _, p := range all {
@@ -75,7 +86,40 @@ func list(dir string) ([]*goPackage, error) {
 		}
 	}
 	slices.SortFunc(all, func(a, b *goPackage) int { return strings.Compare(a.ImportPath, b.ImportPath) })
-	return all, nil
+	return all, newCompiled(exports), nil
+}
+
+// compiled is what type checks look up: the types of all packages.
+type compiled struct {
+	files    *token.FileSet
+	importer types.Importer
+}
+
+// newCompiled reads types from the files that packages, by path, are compiled to.
+func newCompiled(exports map[string]string) *compiled {
+	files := token.NewFileSet()
+	return &compiled{files, importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})}
+}
+
+// accepts reports whether a package still has its types right after a change. Those who import it need not be looked
+// at: no change is of a declaration's type.
+func (c *compiled) accepts(p *goPackage, file string, changed []byte) bool {
+	var all []*ast.File
+	for _, name := range p.GoFiles {
+		var source any // nil: the parser reads the file
+		if name = filepath.Join(p.Dir, name); name == file {
+			source = changed
+		}
+		tree, err := parser.ParseFile(c.files, name, source, parser.SkipObjectResolution)
+		if err != nil {
+			return false
+		}
+		all = append(all, tree)
+	}
+	_, err := (&types.Config{Importer: c.importer, Sizes: types.SizesFor("gc", runtime.GOARCH)}).Check(p.ImportPath, c.files, all, nil)
+	return err == nil
 }
 
 // changes lists those of all files of a package, and counts its lines.

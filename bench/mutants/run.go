@@ -32,6 +32,8 @@ type runner struct {
 	module, scratch string
 	limit           time.Duration // for the tests of a package
 	memory          int64         // bytes that these may hold
+
+	slow map[string]bool // of packages that took too long with a change: whether they do without one
 }
 
 // try compiles a change and runs the tests of packages, each only if those before it pass. It also returns the name of a
@@ -52,18 +54,39 @@ func (r *runner) try(
 		return invalid, "", err
 	}
 	for _, path := range packages {
-		if got, by, err := r.test(ctx, overlay, path); err != nil || got != survived {
+		got, by, err := r.test(ctx, path, "-overlay", overlay)
+		if err == nil && got == hung {
+			if slow, failed := r.hangs(ctx, path); slow || failed != nil {
+				got, err = survived, failed
+			}
+		}
+		if err != nil || got != survived {
 			return got, by, err
 		}
 	}
 	return survived, "", nil
 }
 
+// hangs reports whether the tests of a package take too long without a change, too.
+func (r *runner) hangs(ctx context.Context, path string) (bool, error) {
+	if _, known := r.slow[path]; !known {
+		got, _, err := r.test(ctx, path, "-count=1")
+		if err != nil {
+			return false, err
+		}
+		if r.slow == nil {
+			r.slow = map[string]bool{}
+		}
+		r.slow[path] = got == hung
+	}
+	return r.slow[path], nil
+}
+
 // test runs the tests of a package until one fails.
-func (r *runner) test(ctx context.Context, overlay, path string) (outcome, string, error) {
+func (r *runner) test(ctx context.Context, path string, flags ...string) (outcome, string, error) {
 	var out bytes.Buffer
-	args := []string{"test", "-vet=off", "-failfast", "-overlay", overlay, "-timeout", r.limit.String(), path}
-	c := r.command(ctx, args...)
+	args := append([]string{"test", "-vet=off", "-failfast", "-timeout", r.limit.String()}, flags...)
+	c := r.command(ctx, append(args, path)...)
 	c.Stdout, c.Stderr = &out, &out
 	if err := c.Start(); err != nil {
 		return survived, "", err

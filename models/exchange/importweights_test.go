@@ -129,3 +129,16 @@ func TestTopWeights(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
+
+// A name may be as long as it likes: lines have no limit.
+func TestImportLongNames(t *testing.T) {
+	long := "w=" + strings.Repeat("long", 100_000)
+	m := namedModel(t, 0, []string{"O", "B-X"}, []string{long}, nil)
+	got, err := ImportWeights(m, file(t, "w.txt", "[attributes]\nO\t"+long+"\t3\n"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.W[0] != 3 {
+		t.Errorf("its weight is %v, want 3", got.W[0])
+	}
+}

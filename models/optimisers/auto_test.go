@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/matchings"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/traintest"
 )
@@ -61,6 +62,44 @@ func TestAutoWithoutRegulariser(t *testing.T) {
 			if d, why := Auto(&Run{Settings: Default()}, o, "linear", false); d != SPBCFW || strings.Contains(why, "nothing is certified") || d.DefaultGap(o) != convexGap {
 				t.Errorf("in a ball: %s because %s, to the gap %v", d.Name, why, d.DefaultGap(o))
 			}
+		}
+	}
+}
+
+// Several ranks keep what Auto chose for one only if they share all its passes with the bits of one; else they take the batch method of the problem, and
+// why is told. Only where no batch method takes the problem they keep the method of one.
+func TestForRanks(t *testing.T) {
+	crf, hinge := traintest.NoisyProblem(10, engine.CRF, traintest.Entropy, 0.1).Objective, traintest.NoisyProblem(10, engine.Hinge, traintest.Entropy, 0.1).Objective
+	with := func(o *engine.Objective, change func(o *engine.Objective)) *engine.Objective {
+		to := *o
+		change(&to)
+		return &to
+	}
+	unregularised := with(crf, func(o *engine.Objective) { o.Lambda = 0 })
+	sparse, sparseHinge := with(crf, func(o *engine.Objective) { o.L1 = 0.1 }), with(hinge, func(o *engine.Objective) { o.L1 = 0.1 })
+	ball := with(hinge, func(o *engine.Objective) { o.Radius = 1 })
+	bounded := with(crf, func(o *engine.Objective) { o.Bounds = new(engine.Bounds) })
+	matching := matchings.Matching{}.Form() // which has no sums
+	best := with(hinge, func(o *engine.Objective) { o.Scorer = &traintest.Linear{Inputs: 3, Structure: matching} })
+	sparseBest := with(best, func(o *engine.Objective) { o.L1 = 0.1 })
+	for _, d := range []*Descriptor{LBFGS, OWLQN, AGM, FW, SPFW, NSlack, ProxLinear, SGD} {
+		for _, o := range []*engine.Objective{crf, hinge, unregularised, sparse, ball, bounded, best} {
+			if got, why := ForRanks(d, o); got != d || why != "" {
+				t.Errorf("%s becomes %s (%s)", d.Name, got.Name, why)
+			}
+		}
+	}
+	for _, c := range []struct {
+		of   *Descriptor
+		o    *engine.Objective
+		want *Descriptor
+	}{
+		{SVRG, crf, LBFGS}, {SDCA, crf, LBFGS}, {OEG, crf, LBFGS}, {Casimir, crf, LBFGS}, {Casimir, unregularised, Casimir}, {SVRG, unregularised, LBFGS},
+		{BCFW, hinge, LBFGS}, {BCPFW, best, FW}, {Casimir, hinge, LBFGS}, {SVRG, sparse, OWLQN}, {Casimir, sparseHinge, AGM}, {BCFW, sparseBest, BCFW},
+		{SPBCFW, ball, SPFW}, {SVRG, bounded, SVRG}, {SDCA, bounded, SDCA},
+	} {
+		if got, why := ForRanks(c.of, c.o); got != c.want || (why == "") != (got == c.of) || why != "" && !strings.Contains(why, c.of.Name) {
+			t.Errorf("%s becomes %s (%q), want %s", c.of.Name, got.Name, why, c.want.Name)
 		}
 	}
 }

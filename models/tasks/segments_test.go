@@ -80,3 +80,38 @@ func TestSegmentsRefuse(t *testing.T) {
 		}
 	}
 }
+
+// A teacher's tags are taken as they are, so each segment must begin with a tag B-x, alone or before its I-x: others are refused by line, with the tag
+// that belongs there. Sequences that are not labelled in full are not looked at.
+func TestSegmentsOfATeacherBegin(t *testing.T) {
+	c := config.Default()
+	c.Structure, c.Teacher = "segments", "runs/teacher"
+	number := map[string]int32{"B-a": 0, "I-a": 1, "B-b": 2, "I-b": 3, "O": 4}
+	of := func(tags ...string) *structured.Dataset {
+		d := tagged(tags...)
+		d.Alphabet = structured.NewAlphabet()
+		for _, name := range []string{"B-a", "I-a", "B-b", "I-b", "O"} {
+			d.Alphabet.Add(name)
+		}
+		for k, tag := range tags {
+			d.Labels[k] = number[tag]
+		}
+		return d
+	}
+	for want, d := range map[string]*structured.Dataset{
+		"": of("B-a", "I-a", "I-a", "B-a", "B-b", "I-b", "O", "O", "B-b", "O"),
+		"x.conll:1: I-b begins a segment, expected B-b": of("I-b"),
+		"x.conll:2: I-a begins a segment, expected B-a": of("O", "I-a"),
+		"x.conll:3: I-b begins a segment, expected B-b": of("B-a", "I-a", "I-b"),
+		"x.conll:2: I-b begins a segment, expected B-b": of("B-a", "I-b"),
+	} {
+		if _, err := prepareSegments(&c, d); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v: %v, want %q", tagsOf(d), err, want)
+		}
+	}
+	partial := of("I-b", "O")
+	partial.Labels[1], partial.LabelSets = -1, [][]int32{{2, 4}}
+	if _, err := prepareSegments(&c, partial); err != nil {
+		t.Error(err)
+	}
+}

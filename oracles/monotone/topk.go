@@ -147,13 +147,11 @@ func (r *ranking) advanced(o *Oracle, i, j int, at int32) bool {
 	bi, bj := before(i, j, int(last.step))
 	from := r.cells[r.place(o, bi, bj)].list
 	offer, next := minusInf, int(last.rank)+1
-	switch {
-	case next < len(from):
-		if p := from[next]; p.step != noPath {
-			offer = last.score + (p.score - from[last.rank].score)
-		}
-	case len(from) == 0 || from[len(from)-1].step != noPath:
+	if next >= len(from) { // a list that has ended ends behind every path that another one extends
 		return false
+	}
+	if p := from[next]; p.step != noPath {
+		offer = last.score + (p.score - from[last.rank].score)
 	}
 	c := &r.cells[at]
 	c.offers[last.step], c.ranks[last.step] = offer, last.rank+1

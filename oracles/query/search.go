@@ -96,7 +96,6 @@ func sumOf(m *factors.Model, question string, s Settings, stop func() bool) (*An
 	if found.States == nil && found.Proven {
 		return nothing(m), nil
 	}
-	a.Value = max(a.Value, found.Value)
 	for size, last := s.Bucket, false; ; size *= bucketsGrow {
 		entries := minibucket.Entries(m, size)
 		if err := bucketMemory(entries); err != nil {

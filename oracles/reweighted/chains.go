@@ -238,7 +238,7 @@ const stalled = 1e-3
 func (c *chains) run(x *example, tolerance float64, passes int) (bound float64) {
 	c.begin(x)
 	bound = math.Inf(1)
-	for range max(passes, 1) {
+	for range passes {
 		c.forward()
 		c.improve()
 		before := bound

@@ -274,3 +274,20 @@ func TestTake(t *testing.T) {
 		}
 	}
 }
+
+// Rank 0 tells the others addresses of this host at which they can reach it, none of which means another host there.
+func TestPlaceCanBeReached(t *testing.T) {
+	l, p, err := listen()
+	if err != nil {
+		t.Skip(err)
+	}
+	defer l.Close()
+	if len(p.Token) < 16 || p.Port == 0 {
+		t.Errorf("place %+v", p)
+	}
+	for _, address := range p.Addresses {
+		if ip := net.ParseIP(address); ip == nil || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() {
+			t.Errorf("%q is told, which is an address of every host", address)
+		}
+	}
+}

@@ -87,29 +87,11 @@ func (o *asked) batch(θ *structured.Potentials) (*Batch, [][]float32) {
 		}
 		o.form, o.given = form, string(given)
 	}
-	layout := Layout{Outputs: θ.Outputs}
 	var values [][]float32
 	for _, p := range θ.Parts {
-		layout.Offsets, values = append(layout.Offsets, p.Offsets), append(values, p.Values)
+		values = append(values, p.Values)
 	}
-	if len(θ.Gold) > 0 {
-		layout.GoldOffsets = []int{0}
-		for _, gold := range θ.Gold {
-			if gold == nil {
-				gold = []int32{-1}
-			}
-			layout.Gold = append(layout.Gold, gold...)
-			layout.GoldOffsets = append(layout.GoldOffsets, len(layout.Gold))
-		}
-	}
-	if len(θ.Graphs) > 0 {
-		layout.EdgeOffsets = []int{0}
-		for _, g := range θ.Graphs {
-			layout.Ends, layout.Types = append(layout.Ends, g.Ends...), append(layout.Types, g.Types...)
-			layout.EdgeOffsets = append(layout.EdgeOffsets, len(layout.Ends))
-		}
-	}
-	b, err := o.form.NewBatch(layout)
+	b, err := o.form.NewBatch(layoutOf(θ))
 	if err != nil {
 		panic(err)
 	}
