@@ -3,7 +3,8 @@
     pip install build/dsp_structured-*.whl torch scipy pytorch-crf torch-struct && pip install --no-deps supar==1.1.4 nltk dill omegaconf stanza regex
     python bench/layers.py [--threads 1] [--rounds 9] [--only WORD]
 
-It prints, as Markdown, dsp's processor time of a call, and how many times as long peers take, from medians. A peer that is not installed is left out.
+It prints, as Markdown, dsp's time of a call, and how many times as long peers take, from medians: of the processor on one thread, and by the clock on
+several. A peer that is not installed is left out.
 """
 
 import argparse
@@ -55,6 +56,7 @@ a = arguments.parse_args()
 torch.set_num_threads(a.threads)
 dsp.set_threads(a.threads)
 torch.manual_seed(0)
+clock = time.process_time if a.threads == 1 else time.perf_counter
 crf, struct, su, assign = peer(pytorch_crf), peer(torch_struct), peer(supar), peer(scipy)
 
 
@@ -63,7 +65,7 @@ def case(name, **calls):
     if a.only not in name:
         return
     calls = {k: f for k, f in calls.items() if f}
-    cpu = {k: [] for k in calls}
+    times = {k: [] for k in calls}
     repeat = {}
     for k, f in calls.items():
         f()
@@ -72,13 +74,13 @@ def case(name, **calls):
         repeat[k] = max(1, min(200, int(0.02 / (time.perf_counter() - start + 1e-9))))
     for _ in range(a.rounds):
         for k, f in calls.items():
-            begun = time.process_time()
+            begun = clock()
             for _ in range(repeat[k]):
                 f()
-            cpu[k].append((time.process_time() - begun) / repeat[k])
-    ours = statistics.median(cpu.pop("dsp"))
-    times = ", ".join(f"{k} {statistics.median(x) / ours:.1f}" for k, x in cpu.items())
-    print(f"| {name} | {ours * 1e3:.3f} | {times} |", flush=True)
+            times[k].append((clock() - begun) / repeat[k])
+    ours = statistics.median(times.pop("dsp"))
+    peers = ", ".join(f"{k} {statistics.median(x) / ours:.1f}" for k, x in times.items())
+    print(f"| {name} | {ours * 1e3:.3f} | {peers} |", flush=True)
 
 
 def gradient(value, *tensors):
@@ -179,7 +181,7 @@ def assignment(n):
     case(f"assignment {n}", dsp=lambda: dsp.Matching(x).argmax, scipy=assign and (lambda: assign(x[0], maximize=True)))
 
 
-print("| | dsp, processor ms | times of peers / dsp's |\n|---|---:|---|")
+print(f"| | dsp, {'processor ' if a.threads == 1 else ''}ms | times of peers / dsp's |\n|---|---:|---|")
 chains(64, 50, 25)
 chains(64, 50, 25, ragged=True)
 chains(1, 3, 2)
