@@ -5,21 +5,7 @@ package kernels
 import (
 	"fmt"
 	"unsafe"
-
-	"github.com/dsp-go/dsp/structured/sys/instructions"
 )
-
-// AvailableDense returns the loops that this processor can run, the fastest first.
-func AvailableDense() []*DenseLoops {
-	var all []*DenseLoops
-	if instructions.AVX512() {
-		all = append(all, &avx512Dense)
-	}
-	if instructions.AVX2() {
-		all = append(all, &avx2Dense)
-	}
-	return append(all, &plainDense)
-}
 
 // four returns the addresses of rows r to r+3 of a matrix with rows of n numbers. The last row stands in for those beyond the end.
 func four[E any](of [][]E, r, n int) (p0, p1, p2, p3 unsafe.Pointer) {
@@ -45,3 +31,6 @@ const rowsAtOnce = 32
 
 // widenedAtOnce is how many numbers of a row, and rows of weights, a score in float64 widens at a time.
 const widenedAtOnce = 64
+
+// outOfRange is what the sparse loops say of a row beyond w; they check nothing else.
+func outOfRange(row int32) { panic(fmt.Sprintf("attribute %d is beyond the weights", row)) }
