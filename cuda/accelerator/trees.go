@@ -68,7 +68,6 @@ func newTreeKernels(data *resident.Data, of *engine.Objective, scorer cudanets.S
 	return o, nil
 }
 
-// Free implements oracle.
 func (o *treeKernels) Free() {
 	d := o.data.Device
 	o.sum.Free()
@@ -79,15 +78,12 @@ func (o *treeKernels) Free() {
 	device.Free(d, o.onto)
 }
 
-// ClearSums implements oracle.
 func (o *treeKernels) ClearSums() { device.Zero(o.data.Device, o.onto) }
 
-// ReadSums implements oracle.
 func (o *treeKernels) ReadSums() engine.Sums { return readSums(o.data.Device, o.onto) }
 
 func (o *treeKernels) sums() device.Array[float64] { return o.onto }
 
-// NonFinite implements oracle.
 func (o *treeKernels) NonFinite() error {
 	return badExample(o.data, o.bad)
 }
@@ -149,7 +145,6 @@ func (l *treeEvaluation) newAnswer() (a cudaoracles.Answer) {
 	return a
 }
 
-// Free implements evaluation.
 func (l *treeEvaluation) Free() {
 	d := l.data.Device
 	for _, x := range []device.Array[float32]{l.θ.Arc, l.θ.Label, l.v[0], l.v[1]} {
@@ -172,7 +167,6 @@ func (l *treeEvaluation) finite() cudaoracles.FiniteTrees {
 	return cudaoracles.FiniteTrees{Examples: l.batch.Examples, Bad: l.bad}
 }
 
-// Score implements batchKernels.
 func (l *treeEvaluation) Score(w device.Array[float32]) {
 	l.scorer.Score(w, l.batch, cudanets.Parts{l.θ.Arc, l.θ.Label})
 }
@@ -266,7 +260,6 @@ func (l *treeEvaluation) tally(value, most, gold device.Array[float64], exact de
 		int32(0), int32(flags))
 }
 
-// Pullback implements evaluation.
 func (l *treeEvaluation) Pullback(grad device.Array[float32]) { l.scorer.Pullback(l.v, grad) }
 
 func (l *treeEvaluation) move(of engine.DeviceMemory, a *cudaoracles.Answer, by device.Array[float32], γ float32) {
@@ -292,13 +285,11 @@ func (o *treeKernels) newMemory() ownedMemory {
 		device.New[float32](d, o.pairs*o.relations, "a memory")}
 }
 
-// Free implements ownedMemory.
 func (m *treeMemory) Free() {
 	device.Free(m.of.data.Device, m.arc)
 	device.Free(m.of.data.Device, m.label)
 }
 
-// ToGold implements engine.DeviceMemory.
 func (m *treeMemory) ToGold(γ float32) {
 	o := m.of
 	if γ == 1 {
@@ -310,12 +301,10 @@ func (m *treeMemory) ToGold(γ float32) {
 		int32(o.relations))
 }
 
-// Store implements engine.DeviceMemory.
 func (m *treeMemory) Store(parts []structured.Part) error {
 	return store(m.of.data.Device, parts, m.arc, m.label)
 }
 
-// Load implements engine.DeviceMemory.
 func (m *treeMemory) Load(parts []structured.Part) {
 	load(m.of.data.Device, parts, m.arc, m.label)
 }

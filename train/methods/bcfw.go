@@ -327,7 +327,6 @@ func (m *BCFW) recompose(ctx context.Context, p *train.Problem, s *train.State) 
 	return m.bound.Recompose(ctx, p, s, p.Soften(m.path.W, m.path.Threshold), m.memory, train.Entropy{}, m.passes)
 }
 
-// Certify implements train.Certifier.
 func (m *BCFW) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
 	return m.bound.Certify(s, m.passes, m.best, keep, func() error {
 		_, err := m.recompose(ctx, p, s)
@@ -393,7 +392,6 @@ func (m *BCFW) TakesL1() {}
 // TakesBounds implements train.BoundsMethod.
 func (m *BCFW) TakesBounds() {}
 
-// FetchMemory implements train.MemoryKeeper.
 func (m *BCFW) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }
 
 // Archive saves or restores the method's state.
