@@ -11,9 +11,16 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/instructions"
 )
 
-// Reductions of small integers are exact in any order.
+// Reductions of small integers are exact in any order. Each number is in each lane once.
 func TestReductions(t *testing.T) {
 	x := []float32{3, -7, 12, 5, -2, 8, 0, 1, 11, -9, 4, 6, -13, 2, 10, 7}
+	for range x {
+		x = append(x[1:], x[0])
+		checkReductions(t, x)
+	}
+}
+
+func checkReductions(t *testing.T, x []float32) {
 	d := make([]float64, len(x))
 	for i, v := range x {
 		d[i] = float64(v)
