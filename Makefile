@@ -14,7 +14,7 @@ SEVERAL     = Threads|Team|Async|Ranks|Jobs|Interrupt
 
 # Packages with vector kernels, which GOEXPERIMENT=simd compiles differently, and those that compare what is made of them with references: the
 # contract of all structures, networks, and methods that agree on an optimum. Others only call these, and test the same logic with plain kernels.
-VECTORS     = ./nets/... ./oracles/... ./structured/sys/vec/... ./train/engine ./train/methods
+VECTORS     = ./nets/... ./oracles/... ./structured/sys/simd ./structured/sys/vec/... ./train/engine ./train/methods
 
 # Settings for -tags gpu: gorgonia.org/cu compiles against our cuda.h and links with trampolines instead of a driver.
 GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS="-L$(CURDIR)/build"

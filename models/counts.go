@@ -12,10 +12,11 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Counts says how often each of a linear model's weights w_j takes part in the gold outputs of data, and how often it does in expectation over the
-// outputs of the model: Σ_i (J_iᵀ1_{y_i})_j and Σ_i (J_iᵀu_i)_j, with marginals u_i at the model's temperature. An input with a value counts by its
-// value, and an example by its weight. Their difference is n times the gradient of the mean of −log p(gold), which is zero where training with the loss
-// crf and no regulariser ends.
+// Counts says how often each of a linear model's weights w_j takes part in the gold outputs of data, and how often it
+// does in expectation over the outputs of the model: Σ_i (J_iᵀ1_{y_i})_j and Σ_i (J_iᵀu_i)_j, with marginals u_i at the
+// model's temperature. An input with a value counts by its value, and an example by its weight. Their difference is n
+// times the gradient of the mean of −log p(gold), which is zero where training with the loss crf and no regulariser
+// ends.
 type Counts struct {
 	Observed   []float64 // [weights]
 	Expected   []float64 // [weights]
@@ -47,12 +48,14 @@ func (m *Model) Counts(ctx context.Context, d *structured.Dataset, threads int) 
 		return nil, err
 	}
 	linear := nets.NewPreciseWorker(m.Net)
-	switch {
-	case linear == nil:
-		return nil, structured.BadInput("%s counts what the weights of a linear model belong to; net %s is not linear in its inputs", asked, m.Net.Name())
-	case m.device != nil:
-		return nil, structured.BadInput("%s is for the CPU; use --device cpu", asked)
-	case d.Labels == nil:
+	if linear == nil {
+		return nil, structured.BadInput("%s counts what the weights of a linear model belong to; net %s is not linear in its inputs",
+			asked, m.Net.Name())
+	}
+	if err := m.home().needHost(asked); err != nil {
+		return nil, err
+	}
+	if d.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to count with", d.Name)
 	}
 	if err := m.complete(d, threads); err != nil {
@@ -80,10 +83,11 @@ func (m *Model) Counts(ctx context.Context, d *structured.Dataset, threads int) 
 	return c, err
 }
 
-// count returns the marginals of examples, and those of their gold outputs: 1_y, or the marginals given what is known. Examples whose gold output is
-// impossible have zeros.
+// count returns the marginals of examples, and those of their gold outputs: 1_y, or the marginals given what is known.
+// Examples whose gold output is impossible have zeros.
 func (p *predictor) count(d *structured.Dataset, examples []int) (*counted, error) {
-	p.batch = structured.Batch{} // of its own: the marginals share its offsets, and are read while the next batch is scored
+	// of its own: the marginals share its offsets, and are read while the next batch is scored
+	p.batch = structured.Batch{}
 	if err := p.potentials(d, examples); err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package models makes models from a configuration and data, keeps them as files, and predicts and evaluates with them. The package
-// training trains them.
+// Package models makes models from a configuration and data, keeps them as files, and predicts and evaluates with them.
+// The package training trains them.
 package models
 
 import (
@@ -26,10 +26,11 @@ type Model struct {
 	Dim           int                  // dense features per position; 0 for other inputs
 	Width         int                  // columns of the text files; 0 for other formats
 	Constraints   *chains.Constraints  // of the outputs, or nil
-	Notation      chains.Notation      // of the tags of the training data, where the labels do not show it; else without a scheme
-	ClassID       int64                // COCO's number of the objects' class; 0 for other tasks
-	Net           nets.Network
-	W             []float32 // [Net.Dim()]
+	// of the tags of the training data, where the labels do not show it; else without a scheme
+	Notation chains.Notation
+	ClassID  int64 // COCO's number of the objects' class; 0 for other tasks
+	Net      nets.Network
+	W        []float32 // [Net.Dim()]
 
 	MaxWords int // of a sentence that it predicts; 0: what the task takes
 
@@ -38,13 +39,14 @@ type Model struct {
 	Started *Start    // from which model, before training; nil: from none
 	Prior   []float32 // [Net.Dim()] the weights that training regularises towards; nil: zeros
 
-	// Temperature divides the potentials before probabilities are computed; it leaves the best outputs as they are. It was fitted to other
-	// data than the weights (package calibration). 0 stands for 1, fitted to none.
+	// Temperature divides the potentials before probabilities are computed; it leaves the best outputs as they are. It was
+	// fitted to other data than the weights (package calibration). 0 stands for 1, fitted to none.
 	Temperature float64
 
-	taggers     []tagger                    // whose labels fill columns first
-	device      *onDevice                   // that runs the network and the oracles, or nil for the CPU
-	places      []uint64                    // of the examples of the part of some data that it predicts (predictor.places), or nil
+	taggers []tagger // whose labels fill columns first
+	device  home     // that runs the network and the oracles, or nil for the host: see home
+	// of the examples of the part of some data that it predicts (predictor.places), or nil
+	places      []uint64
 	ranks       *Ranks                      // that share what it predicts, or nil
 	onUnlike    func(data string, u Unlike) // or nil
 	onTruncated func(times int)             // or nil
@@ -53,8 +55,8 @@ type Model struct {
 	onExpectedF1 func(ExpectedF1) // or nil
 }
 
-// NewModel returns an untrained model for the data, with W drawn from c.Seed. Its Config is c with the network, its sizes and the loss
-// resolved; c is not validated.
+// NewModel returns an untrained model for the data, with W drawn from c.Seed. Its Config is c with the network, its
+// sizes and the loss resolved; c is not validated.
 func NewModel(c config.Config, data *Data) (*Model, error) {
 	m := &Model{
 		Labels: data.Train.Alphabet, Inputs: data.inputs, Dim: data.Train.Dim, Width: len(data.Train.ColumnNames),
@@ -100,8 +102,8 @@ func (m *Model) WithDictionary(d *structured.Dictionary) (*Model, error) {
 	return &other, nil
 }
 
-// pruned returns a model that predicts the same, to the bit, and has no named attributes without a weight. Attributes left keep their
-// order. A model without named attributes of positions or steps is returned as it is.
+// pruned returns a model that predicts the same, to the bit, and has no named attributes without a weight. Attributes
+// left keep their order. A model without named attributes of positions or steps is returned as it is.
 func (m *Model) pruned() (*Model, error) {
 	d := m.Dictionary
 	if d == nil || d.Node == nil || !m.Config.Preset().Linear {
@@ -136,8 +138,8 @@ func (m *Model) pruned() (*Model, error) {
 	return other, nil
 }
 
-// prunedNames returns the names with a weight in one of the parameters whose rows they number, in order, and their numbers. At least one stays,
-// because a model with none would have another form.
+// prunedNames returns the names with a weight in one of the parameters whose rows they number, in order, and their
+// numbers. At least one stays, because a model with none would have another form.
 func (m *Model) prunedNames(names *structured.Alphabet, parameters ...string) (*structured.Alphabet, []int32) {
 	if names == nil {
 		return nil, nil
@@ -183,8 +185,8 @@ func (m *Model) assemble() error {
 	return err
 }
 
-// ArcAttributes returns how many attributes the model has for the scores of arcs and of relations, and their template; zero and
-// empty if it reads none.
+// ArcAttributes returns how many attributes the model has for the scores of arcs and of relations, and their template;
+// zero and empty if it reads none.
 func (m *Model) ArcAttributes() (arcs, labels int, template string) {
 	in := inputs.ArcsOf(m.Own)
 	if in == nil {
@@ -193,8 +195,8 @@ func (m *Model) ArcAttributes() (arcs, labels int, template string) {
 	return in.Dictionary.Arc.Len(), in.Dictionary.Label.Len(), in.Template.String()
 }
 
-// PairAttributes returns how many attributes the model has for the scores of pairs of items and of unmatched source items, and their
-// template, which is empty for dense features of pairs; zeros if it reads none.
+// PairAttributes returns how many attributes the model has for the scores of pairs of items and of unmatched source
+// items, and their template, which is empty for dense features of pairs; zeros if it reads none.
 func (m *Model) PairAttributes() (pair, source int, template string) {
 	in, ok := m.Own.(*inputs.Pairs)
 	if !ok {

@@ -30,8 +30,8 @@ type usage struct {
 	nbest int
 }
 
-// Use runs Predict, Evaluate, Report and Potentials on a CUDA device until stop is called. name is cpu, cuda or cuda:N, as for
-// --device. A device that is not there is bad input.
+// Use runs Predict, Evaluate, Report and Potentials on a CUDA device until stop is called. name is cpu, cuda or cuda:N,
+// as for --device. A device that is not there is bad input.
 func (m *Model) Use(name string) (stop func(), err error) {
 	switch kind, ordinal, err := config.ParseDevice(name); {
 	case err != nil:
@@ -49,18 +49,31 @@ func (m *Model) Use(name string) (stop func(), err error) {
 	}
 	m.RunOn(d, false)
 	return func() {
-		m.RunOn(nil, false)
+		m.RunOnHost()
 		_ = d.Close() // errors were reported where they occurred
 	}, nil
 }
 
-// RunOn runs Predict, Evaluate, Report and Potentials of m, and of copies made from now on, on an open device, or again on the CPU if
-// d is nil. tf32 multiplies matrices in TF32.
+// RunOn runs Predict, Evaluate, Report and Potentials of m, and of copies made from now on, on an open device. tf32
+// multiplies matrices in TF32.
 func (m *Model) RunOn(d *device.Device, tf32 bool) {
-	m.device = nil
-	if d != nil {
-		m.device = &onDevice{Device: d, tf32: tf32, of: map[usage]*accelerator.Predictor{}}
-	}
+	m.device = &onDevice{Device: d, tf32: tf32, of: map[usage]*accelerator.Predictor{}}
+}
+
+// RunOnHost ends what RunOn began.
+func (m *Model) RunOnHost() { m.device = nil }
+
+func (*onDevice) needHost(asked string) error {
+	return structured.BadInput("%s is for the CPU; use --device cpu", asked)
+}
+
+func (*onDevice) arrives() bool { return false }
+
+// share has one part for each rank, because there is a predictor for each part.
+func (on *onDevice) share(ctx context.Context, ranks *Ranks, m *Model, d *structured.Dataset, batches [][]int,
+	o predictions.Options) (threads, atOnce int, answerer func() answerBatches) {
+	atOnce = max(1, (len(batches)+ranks.Size()-1)/ranks.Size())
+	return 1, atOnce, func() answerBatches { return ranks.byDevice(ctx, on, m, d, batches, o) }
 }
 
 // run computes what is wanted on all of d, batch by batch.
@@ -86,15 +99,18 @@ func (on *onDevice) run(ctx context.Context, m *Model, d *structured.Dataset, wa
 	return err
 }
 
-func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
+func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options,
+	use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
 	if on.answersOnHost(m, o) {
 		return on.answerOnHost(ctx, m, d, o, use)
 	}
-	wanted := accelerator.Wanted{Temperature: m.Temper(), Potentials: o.Spans, LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
+	wanted := accelerator.Wanted{Temperature: m.Temper(), Potentials: o.Spans, LogZ: o.Probability || o.NBest > 0,
+		Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
 	spans, form := m.newSpanFinder(), m.Net.Form()
 	trees := accelerator.PredictsTrees(form, m.Constraints)
 	return on.run(ctx, m, d, wanted, func(examples []int, p *accelerator.Predicted) error {
-		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, rows: p.Offsets, width: form.Parts[0].Width, temperature: m.Temper()}
+		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals,
+			rows: p.Offsets, width: form.Parts[0].Width, temperature: m.Temper()}
 		if trees {
 			if err := noOutput(d, examples, p.Score, form.Structure); err != nil {
 				return err
@@ -117,21 +133,24 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 	})
 }
 
-// answersOnHost reports whether the host answers from the potentials that the device computes. The kernels know the best outputs, the probabilities and the K best of
-// sequences of labels, and the best trees and their probabilities.
+// answersOnHost reports whether the host answers from the potentials that the device computes. The kernels know the
+// best outputs, the probabilities and the K best of sequences of labels, and the best trees and their probabilities.
 func (on *onDevice) answersOnHost(m *Model, o predictions.Options) bool {
-	if accelerator.PredictsTrees(m.Net.Form(), m.Constraints) && (o.NBest > 0 || o.Spans || o.Decode == predictions.EntityF1) {
+	if accelerator.PredictsTrees(m.Net.Form(), m.Constraints) &&
+		(o.NBest > 0 || o.Spans || o.Decode == predictions.EntityF1) {
 		return true
 	}
 	return m.tagsOf(o) != nil || !accelerator.Predicts(m.Net.Form(), m.Constraints) || m.transcribes() ||
-		o.Force || o.Decode == predictions.Expansion || o.Decode == predictions.LeastRisk || o.Entropy || o.Samples > 0 || o.NBest > cudaoracles.MaxBest
+		o.Force || o.Decode == predictions.Expansion || o.Decode == predictions.LeastRisk || o.Entropy || o.Samples > 0 ||
+		o.NBest > cudaoracles.MaxBest
 }
 
 // answerExamples is how many examples a thread of the host answers at once.
 const answerExamples = 32
 
 // answerOnHost is predict with the host's oracles, on several threads, from the device's potentials.
-func (on *onDevice) answerOnHost(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
+func (on *onDevice) answerOnHost(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options,
+	use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
 	type answered struct {
 		examples  []int
 		answers   []predictions.Prediction
@@ -161,7 +180,8 @@ func (on *onDevice) answerOnHost(ctx context.Context, m *Model, d *structured.Da
 	})
 }
 
-func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, _ int, work func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (func() error, error)) error {
+func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, _ int,
+	work func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (func() error, error)) error {
 	o := m.newPredictor().oracle
 	return on.run(ctx, m, d, accelerator.Wanted{Potentials: true}, func(examples []int, p *accelerator.Predicted) error {
 		use, err := work(o, examples, &p.Potentials)

@@ -22,8 +22,8 @@ import (
 // temperatureKey is the temperature's name in the metadata of model files.
 const temperatureKey = "temperature"
 
-// StoreTemperature writes the model file from to the file to, which may be the same, with another temperature and no other change, whole or
-// not at all.
+// StoreTemperature writes the model file from to the file to, which may be the same, with another temperature and no
+// other change, whole or not at all.
 func StoreTemperature(from, to string, t float64) error {
 	f, err := safetensors.Read(from)
 	if err != nil {
@@ -40,7 +40,8 @@ func StoreTemperature(from, to string, t float64) error {
 // Temper returns the temperature T of probabilities, p(y) ∝ exp(⟨θ, 1_y⟩/T).
 func (m *Model) Temper() float64 { return cmp.Or(m.Temperature, 1) }
 
-// Sums returns the oracle that sums over outputs, for one goroutine, or nil if there is none, and with it no probabilities.
+// Sums returns the oracle that sums over outputs, for one goroutine, or nil if there is none, and with it no
+// probabilities.
 func (m *Model) Sums() oracles.Summer {
 	if m.Net == nil {
 		return nil
@@ -49,8 +50,8 @@ func (m *Model) Sums() oracles.Summer {
 	return s
 }
 
-// Uncalibrated reports whether the model gives probabilities that nothing has fitted to data: its loss is not the likelihood, and it has no
-// temperature yet.
+// Uncalibrated reports whether the model gives probabilities that nothing has fitted to data: its loss is not the
+// likelihood, and it has no temperature yet.
 func (m *Model) Uncalibrated() bool {
 	return m.Temperature == 0 && m.Config.Loss != "crf" && m.Sums() != nil
 }
@@ -59,7 +60,8 @@ func (m *Model) Uncalibrated() bool {
 func (m *Model) allows(o predictions.Options) error {
 	if o.Scheme != "" || o.Into != "" {
 		if task := tasks.Of(&m.Config); !task.Labels {
-			return structured.BadInput("--into and --scheme are for labels of words; --task %s predicts %s", m.Config.Task, task.Outputs)
+			return structured.BadInput("--into and --scheme are for labels of words; --task %s predicts %s", m.Config.Task,
+				task.Outputs)
 		}
 	}
 	if o.Scheme != "" {
@@ -82,13 +84,18 @@ func (m *Model) CheckEntities(o predictions.Options) error {
 	if o.Decode == predictions.EntityF1 {
 		flag = o.Asker.Name("decode", predictions.EntityF1) + " chooses"
 	}
-	switch {
-	case !o.Spans && o.Decode != predictions.EntityF1:
+	if !o.Spans && o.Decode != predictions.EntityF1 {
 		return nil
-	case o.Decode == predictions.EntityF1 && m.device != nil:
-		return structured.BadInput("--decode f1 is for the CPU; use --device cpu")
+	}
+	if o.Decode == predictions.EntityF1 {
+		if err := m.home().needHost("--decode f1"); err != nil {
+			return err
+		}
+	}
+	switch {
 	case !task.Labels:
-		return structured.BadInput("%s the entities of tagged sequences; --task %s predicts %s", flag, m.Config.Task, task.Outputs)
+		return structured.BadInput("%s the entities of tagged sequences; --task %s predicts %s", flag, m.Config.Task,
+			task.Outputs)
 	case !chains.EntityTags(m.Labels):
 		return structured.BadInput("%s entities, and the model's labels are not entity tags (such as O, B-x, I-x): %s", flag,
 			structured.SomeOf(m.Labels.Names()))
@@ -115,7 +122,8 @@ type spanSums interface {
 	Probability(e chains.Entity) float64
 	// AtLeast appends the entities with at least that probability.
 	AtLeast(p float64, to []chains.Entity, probabilities []float64) ([]chains.Entity, []float64)
-	// Best returns the entities of an allowed labeling for which Σ (p − θ) is largest, and their probabilities p; none where no labeling is allowed.
+	// Best returns the entities of an allowed labeling for which Σ (p − θ) is largest, and their probabilities p; none
+	// where no labeling is allowed.
 	Best(θ float64) ([]chains.Entity, []float64)
 	// Labels returns the best labels that have just these entities, in order; nil if none are allowed.
 	Labels(chosen []chains.Entity) []int32
@@ -201,7 +209,8 @@ func (s *segmentSums) Best(θ float64) (chosen []chains.Entity, probabilities []
 	}, 0)
 	for _, x := range best {
 		if typ := s.types[x.Label]; typ >= 0 {
-			chosen, probabilities = append(chosen, chains.Entity{First: x.First, Last: x.Last, Type: typ}), append(probabilities, s.Spans.Probability(x))
+			chosen, probabilities = append(chosen, chains.Entity{First: x.First, Last: x.Last, Type: typ}),
+				append(probabilities, s.Spans.Probability(x))
 		}
 	}
 	return chosen, probabilities
@@ -237,7 +246,8 @@ func (s *segmentSums) Labels(chosen []chains.Entity) (tags []int32) {
 }
 
 // find sets the spans of the predictions for a batch of examples of d, with these potentials, as o says.
-func (f *spanFinder) find(θ *structured.Potentials, d *structured.Dataset, examples []int, temperature float64, o predictions.Options, all []predictions.Prediction) {
+func (f *spanFinder) find(θ *structured.Potentials, d *structured.Dataset, examples []int, temperature float64,
+	o predictions.Options, all []predictions.Prediction) {
 	width := θ.Parts[0].Width
 	for b, i := range examples {
 		f.sums.Reset(θ, b, temperature)
@@ -248,7 +258,8 @@ func (f *spanFinder) find(θ *structured.Potentials, d *structured.Dataset, exam
 		if o.MinProbability == 0 || o.Compared {
 			f.add(all[b].Labels)
 		}
-		if gold := d.Gold(i); o.Compared && !slices.ContainsFunc(gold, func(g int32) bool { return g < 0 || int(g) >= width }) {
+		if gold := d.Gold(i); o.Compared &&
+			!slices.ContainsFunc(gold, func(g int32) bool { return g < 0 || int(g) >= width }) {
 			f.add(gold)
 		}
 		all[b].Spans = make([]predictions.Span, len(f.found))

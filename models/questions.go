@@ -40,8 +40,8 @@ func (m *Model) CheckQuestions(o predictions.Options) error {
 	return nil
 }
 
-// placeOf returns a number for example i of d that does not depend on how the data are cut into pieces: where it begins in its file, if that
-// is known.
+// placeOf returns a number for example i of d that does not depend on how the data are cut into pieces: where it begins
+// in its file, if that is known.
 func placeOf(d *structured.Dataset, i int) uint64 {
 	switch at := d.Offsets[i]; {
 	case d.Lines != nil && d.Files == nil:
@@ -80,7 +80,8 @@ func (l Likelihood) Object() map[string]any {
 	return map[string]any{"nll": l.NLL, "nll_per_" + l.Unit: l.Per, "examples": l.Examples, "impossible": l.Impossible}
 }
 
-// NLL returns how probable the gold outputs of d are. Where they are known in part, they are all outputs that agree with what is known.
+// NLL returns how probable the gold outputs of d are. Where they are known in part, they are all outputs that agree
+// with what is known.
 func (m *Model) NLL(ctx context.Context, d *structured.Dataset, threads int) (Likelihood, error) {
 	structure := m.Net.Form().Structure
 	if _, err := oracles.ExactSums(registry.Of(structure).Oracle(), "--nll", structure.Name()); err != nil {
@@ -92,30 +93,31 @@ func (m *Model) NLL(ctx context.Context, d *structured.Dataset, threads int) (Li
 	}
 	var all sums
 	μ := m.Temper()
-	err := OverPotentials(ctx, m, d, threads, func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (sums, error) {
-		var s sums
-		value, gold, err := m.LogSums(o.(oracles.Summer), d, examples, θ, μ)
-		if err != nil {
-			return s, err
-		}
-		for b, i := range examples {
-			if math.IsInf(gold[b], -1) {
-				s.impossible++
-				continue
+	err := OverPotentials(ctx, m, d, threads,
+		func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (sums, error) {
+			var s sums
+			value, gold, err := m.LogSums(o.(oracles.Summer), d, examples, θ, μ)
+			if err != nil {
+				return s, err
 			}
-			s.nll += max(0, (value[b]-gold[b])/μ)
-			s.examples++
-			if m.transcribes() {
-				s.units += len(d.Readings[i])
-			} else {
-				s.units += d.Length(i)
+			for b, i := range examples {
+				if math.IsInf(gold[b], -1) {
+					s.impossible++
+					continue
+				}
+				s.nll += max(0, (value[b]-gold[b])/μ)
+				s.examples++
+				if m.transcribes() {
+					s.units += len(d.Readings[i])
+				} else {
+					s.units += d.Length(i)
+				}
 			}
-		}
-		return s, nil
-	}, func(s sums) error {
-		all = sums{all.nll + s.nll, all.examples + s.examples, all.units + s.units, all.impossible + s.impossible}
-		return nil
-	})
+			return s, nil
+		}, func(s sums) error {
+			all = sums{all.nll + s.nll, all.examples + s.examples, all.units + s.units, all.impossible + s.impossible}
+			return nil
+		})
 	l := Likelihood{Unit: "position", Examples: all.examples, Impossible: all.impossible}
 	if m.transcribes() {
 		l.Unit = "symbol"
@@ -126,9 +128,11 @@ func (m *Model) NLL(ctx context.Context, d *structured.Dataset, threads int) (Li
 	return l, err
 }
 
-// LogSums returns of each of a batch of examples of d, with potentials θ, μ·log Σ exp(⟨θ,1_y⟩/μ) over all outputs y, and over the gold ones alone: those
-// that agree with all that is known. The latter is −∞ where the model cannot have any. −log p(gold) is their difference over μ.
-func (m *Model) LogSums(o oracles.Summer, d *structured.Dataset, examples []int, θ *structured.Potentials, μ float64) (all, gold []float64, err error) {
+// LogSums returns of each of a batch of examples of d, with potentials θ, μ·log Σ exp(⟨θ,1_y⟩/μ) over all outputs y,
+// and over the gold ones alone: those that agree with all that is known. The latter is −∞ where the model cannot have
+// any. −log p(gold) is their difference over μ.
+func (m *Model) LogSums(o oracles.Summer, d *structured.Dataset, examples []int, θ *structured.Potentials,
+	μ float64) (all, gold []float64, err error) {
 	all, gold = make([]float64, len(examples)), make([]float64, len(examples))
 	o.Exp(θ, μ, all, nil)
 	var agreeing structured.Potentials // of what is known in part, or of transcripts
@@ -194,13 +198,16 @@ func (m *Model) SameSpace(other *Model) (structured.Form, error) {
 	case err != nil:
 		return form, structured.BadInput("their outputs cannot be compared: %w", err)
 	case !slices.Equal(m.Labels.Names(), other.Labels.Names()):
-		return form, structured.BadInput("the models do not number the same labels alike: %s, and %s", structured.SomeOf(m.Labels.Names()), structured.SomeOf(other.Labels.Names()))
+		return form, structured.BadInput("the models do not number the same labels alike: %s, and %s",
+			structured.SomeOf(m.Labels.Names()), structured.SomeOf(other.Labels.Names()))
 	}
 	return form, nil
 }
 
-// Divergence compares the distributions of m with those of another model. e are the same examples as d, as that model reads them.
-func (m *Model) Divergence(ctx context.Context, d *structured.Dataset, other *Model, e *structured.Dataset, threads int) (Divergence, error) {
+// Divergence compares the distributions of m with those of another model. e are the same examples as d, as that model
+// reads them.
+func (m *Model) Divergence(ctx context.Context, d *structured.Dataset, other *Model, e *structured.Dataset,
+	threads int) (Divergence, error) {
 	form, err := m.SameSpace(other)
 	if err != nil {
 		return Divergence{}, err
@@ -208,8 +215,8 @@ func (m *Model) Divergence(ctx context.Context, d *structured.Dataset, other *Mo
 	if _, err := oracles.ExactSums(registry.Of(form.Structure).Oracle(), "it", form.Structure.Name()); err != nil {
 		return Divergence{}, err
 	}
-	if m.device != nil || other.device != nil {
-		return Divergence{}, structured.BadInput("it is for the CPU; use --device cpu")
+	if err := cmp.Or(m.home().needHost("it"), other.home().needHost("it")); err != nil {
+		return Divergence{}, err
 	}
 	if err := errors.Join(m.complete(d, threads), other.complete(e, threads)); err != nil {
 		return Divergence{}, err
@@ -221,10 +228,12 @@ func (m *Model) Divergence(ctx context.Context, d *structured.Dataset, other *Mo
 		return Divergence{}, structured.BadInput("%s: the two models read other examples in it", d.Name)
 	}
 	var all Divergence
-	err = host.InOrder(ctx, threads, host.Each(inputs.Batches(d)), func() *pair { return &pair{p: m.newPredictor(), q: other.newPredictor()} },
+	err = host.InOrder(ctx, threads, host.Each(inputs.Batches(d)),
+		func() *pair { return &pair{p: m.newPredictor(), q: other.newPredictor()} },
 		func(t *pair, examples []int) (Divergence, error) { return t.compare(d, e, examples, form) },
 		func(s Divergence) error {
-			all = Divergence{all.Entropy + s.Entropy, all.CrossEntropy + s.CrossEntropy, all.KL + s.KL, all.Examples + s.Examples, all.Impossible + s.Impossible}
+			all = Divergence{all.Entropy + s.Entropy, all.CrossEntropy + s.CrossEntropy, all.KL + s.KL,
+				all.Examples + s.Examples, all.Impossible + s.Impossible}
 			return nil
 		})
 	if n := float64(max(1, all.Examples)); err == nil {
@@ -253,7 +262,8 @@ func (t *pair) compare(d, e *structured.Dataset, examples []int, form structured
 			s.Impossible++
 			continue
 		}
-		s.Entropy, s.CrossEntropy, s.KL, s.Examples = s.Entropy+entropy, s.CrossEntropy+cross, s.KL+max(0, cross-entropy), s.Examples+1
+		s.Entropy, s.CrossEntropy, s.KL, s.Examples = s.Entropy+entropy, s.CrossEntropy+cross, s.KL+max(0, cross-entropy),
+			s.Examples+1
 	}
 	return s, nil
 }

@@ -12,9 +12,10 @@ import (
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
-// Several ranks share what a model predicts. All run the same verb with the same model. Text that is answered as it arrives rank 0 alone reads. Other data every rank
-// reads, but for inputs that are made of text (attributes, the rows of an encoder): each makes those of the examples that it answers. All have all answers, so what
-// comes after them is the same everywhere; rank 0 alone writes.
+// Several ranks share what a model predicts. All run the same verb with the same model. Text that is answered as it
+// arrives rank 0 alone reads. Other data every rank reads, but for inputs that are made of text (attributes, the rows
+// of an encoder): each makes those of the examples that it answers. All have all answers, so what comes after them is
+// the same everywhere; rank 0 alone writes.
 
 // Ranks are several ranks that share what models predict. Each computes on its host, or on its device.
 type Ranks struct {
@@ -37,7 +38,8 @@ func NewRanks(g ranks.Group) *Ranks {
 	return &Ranks{Group: g, lacking: map[*structured.Dataset]bool{}, parts: map[part]*structured.Dataset{}}
 }
 
-// ShareWith has m share what it predicts with other ranks, all of which call its methods alike; nil ends that. It goes before data are read.
+// ShareWith has m share what it predicts with other ranks, all of which call its methods alike; nil ends that. It goes
+// before data are read.
 func (m *Model) ShareWith(r *Ranks) { m.ranks = r }
 
 // Ranks returns the ranks that share what m predicts; nil if there is one.
@@ -78,10 +80,14 @@ func (m *Model) Alone() *Model {
 	return &alone
 }
 
-// leavesInputs reports whether the inputs of data that s reads are left to those who predict the examples: if they are made of text.
+// leavesInputs reports whether the inputs of data that s reads are left to those who predict the examples: if they are
+// made of text.
 func (m *Model) leavesInputs(s *source) bool {
 	in := &m.Inputs
-	return m.ranks != nil && s.streams() && (in.Template != nil || in.Vocab != nil || in.WordRows != nil || in.Encoder != nil || in.Own != nil) && len(m.taggers) == 0 // which fill columns that are shown
+	// which fill columns that are shown
+	return m.ranks != nil && s.streams() &&
+		(in.Template != nil || in.Vocab != nil || in.WordRows != nil || in.Encoder != nil || in.Own != nil) &&
+		len(m.taggers) == 0
 }
 
 // leaveInputs has s leave out the inputs that an Answerer makes.
@@ -112,9 +118,6 @@ func (m *Model) complete(d *structured.Dataset, threads int) error {
 // lacksInputs reports whether the inputs of d are not made yet.
 func (m *Model) lacksInputs(d *structured.Dataset) bool { return m.ranks != nil && m.ranks.lacking[d] }
 
-// batchesAtOnce is how many batches a thread of a rank answers at most before it takes others.
-const batchesAtOnce = 8
-
 // shared are the answers for some examples, as ranks tell each other.
 type shared struct {
 	First, Last int // examples First to Last−1
@@ -143,7 +146,8 @@ func (s *shared) answers() (examples []int, all []predictions.Prediction) {
 	return examples, all
 }
 
-func (on *Ranks) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
+func (on *Ranks) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options,
+	use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
 	threads := o.Threads
 	o, err := ofFirst(ctx, on, o) // what rank 0 writes may need more than what others look at
 	if err != nil {
@@ -151,19 +155,14 @@ func (on *Ranks) predict(ctx context.Context, m *Model, d *structured.Dataset, o
 	}
 	o.Threads = threads
 	batches := inputs.Batches(d)
-	atOnce := min(batchesAtOnce, max(1, len(batches)/(4*on.Size()*host.Threads(threads))))
-	answerer := func() func(lo, hi int) (shared, error) { return on.byHost(m, d, batches, o) }
-	if m.device != nil { // which has a predictor for each of the parts that it answers
-		atOnce, threads = max(1, (len(batches)+on.Size()-1)/on.Size()), 1
-		answerer = func() func(lo, hi int) (shared, error) { return on.byDevice(ctx, m, d, batches, o) }
-	}
+	threads, atOnce, answerer := m.home().share(ctx, on, m, d, batches, o)
 	var items [][2]int // the batches of each
 	for lo := 0; lo < len(batches); lo += atOnce {
 		items = append(items, [2]int{lo, min(lo+atOnce, len(batches))})
 	}
 	known := 0
 	err = InOrder(ctx, on, threads, host.Each(items), answerer,
-		func(answer func(lo, hi int) (shared, error), of [2]int) (shared, error) { return answer(of[0], of[1]) },
+		func(answer answerBatches, of [2]int) (shared, error) { return answer(of[0], of[1]) },
 		func(s shared) error {
 			known += s.Known
 			examples, answers := s.answers()
@@ -175,8 +174,11 @@ func (on *Ranks) predict(ctx context.Context, m *Model, d *structured.Dataset, o
 	return err
 }
 
-// byHost answers batches lo to hi−1 of d on one thread.
-func (on *Ranks) byHost(m *Model, d *structured.Dataset, batches [][]int, o predictions.Options) func(lo, hi int) (shared, error) {
+// answerBatches answers batches lo to hi−1 of some data on one thread.
+type answerBatches func(lo, hi int) (shared, error)
+
+// byHost answers batches of d on the host.
+func (on *Ranks) byHost(m *Model, d *structured.Dataset, batches [][]int, o predictions.Options) answerBatches {
 	p, a := m.newPredictor(), (*Answerer)(nil)
 	if on.lacking[d] {
 		a = m.NewAnswerer()
@@ -205,8 +207,9 @@ func (on *Ranks) byHost(m *Model, d *structured.Dataset, batches [][]int, o pred
 	}
 }
 
-// byDevice is byHost on the device.
-func (on *Ranks) byDevice(ctx context.Context, m *Model, d *structured.Dataset, batches [][]int, o predictions.Options) func(lo, hi int) (shared, error) {
+// byDevice is byHost on a device.
+func (on *Ranks) byDevice(ctx context.Context, by *onDevice, m *Model, d *structured.Dataset, batches [][]int,
+	o predictions.Options) answerBatches {
 	return func(lo, hi int) (shared, error) {
 		examples := slices.Concat(batches[lo:hi]...)
 		s := shared{First: examples[0], Last: examples[0]}
@@ -224,7 +227,7 @@ func (on *Ranks) byDevice(ctx context.Context, m *Model, d *structured.Dataset, 
 		s.Known = knownAttributes(of)
 		own := *m
 		own.places = placesOf(d, examples)
-		return s, m.device.predict(ctx, &own, of, o, func(_ []int, answers []predictions.Prediction, truncated int) error {
+		return s, by.predict(ctx, &own, of, o, func(_ []int, answers []predictions.Prediction, truncated int) error {
 			s.add(answers, truncated)
 			return nil
 		})
@@ -240,6 +243,7 @@ func placesOf(d *structured.Dataset, examples []int) []uint64 {
 	return all
 }
 
-func (on *Ranks) over(ctx context.Context, m *Model, d *structured.Dataset, threads int, work func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (func() error, error)) error {
+func (on *Ranks) over(ctx context.Context, m *Model, d *structured.Dataset, threads int,
+	work func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (func() error, error)) error {
 	return m.Alone().backend().over(ctx, m, d, threads, work)
 }

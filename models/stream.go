@@ -35,15 +35,18 @@ func (a *Answered) Add(l predictions.Layout, d *structured.Dataset, i int, p *pr
 	a.Numbers = append(a.Numbers, number)
 }
 
-// Stream answers chunks of input as they come, on several threads (0: all cores), each of which has a worker of its own, and writes the
-// answers in order; it writes what is complete before it waits for more input. Ranks share the work: rank 0 alone calls next. It returns the sums over
-// all chunks, without text, and the last reason for an empty one.
-func Stream[P, W any](ctx context.Context, on *Ranks, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
+// Stream answers chunks of input as they come, on several threads (0: all cores), each of which has a worker of its
+// own, and writes the answers in order; it writes what is complete before it waits for more input. Ranks share the
+// work: rank 0 alone calls next. It returns the sums over all chunks, without text, and the last reason for an empty
+// one.
+func Stream[P, W any](ctx context.Context, on *Ranks, threads int, w io.Writer, next func() (P, bool, error),
+	worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
 	return streamFrom(ctx, on, 0, threads, w, next, worker, answer)
 }
 
 // streamFrom is Stream whose first example has a number.
-func streamFrom[P, W any](ctx context.Context, on *Ranks, number, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
+func streamFrom[P, W any](ctx context.Context, on *Ranks, number, threads int, w io.Writer,
+	next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
 	out := bufio.NewWriterSize(w, 1<<16)
 	err = InOrder(ctx, on, threads, next, worker, answer, func(a Answered) error {
 		if a.Empty != "" {
@@ -61,15 +64,16 @@ func streamFrom[P, W any](ctx context.Context, on *Ranks, number, threads int, w
 	return sum, err
 }
 
-// Arrives reports whether text is predicted chunk by chunk as it arrives (PrintText): not other data, and not by a device or where all of it decides on each
-// part. They are read whole.
+// Arrives reports whether text is predicted chunk by chunk as it arrives (PrintText): not other data, and not by a
+// device or where all of it decides on each part. They are read whole.
 func (m *Model) Arrives(r Request, o predictions.Options) bool {
 	s, err := m.source(r)
-	return err == nil && s.streams() && m.device == nil && (o.Decode != predictions.EntityF1 || o.EntityThreshold > 0)
+	return err == nil && s.streams() && m.home().arrives() && (o.Decode != predictions.EntityF1 || o.EntityThreshold > 0)
 }
 
 // Print predicts data and writes the predictions to w, as newColumnWriter does or newJSONWriter.
-func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o predictions.Options, asJSON bool) error {
+func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o predictions.Options,
+	asJSON bool) error {
 	if err := cmp.Or(predictions.CheckInto(d, o), m.checkReplaced(d, o)); err != nil {
 		return err
 	}
@@ -86,8 +90,8 @@ func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o
 	return to.Close()
 }
 
-// PrintText predicts the text that r names, file by file and chunk by chunk as it arrives, and writes the predictions to w as Print does. Of several ranks, rank 0
-// alone needs the files.
+// PrintText predicts the text that r names, file by file and chunk by chunk as it arrives, and writes the predictions
+// to w as Print does. Of several ranks, rank 0 alone needs the files.
 func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
 	s, err := m.source(r)
 	if err != nil {
@@ -113,8 +117,10 @@ func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predict
 	return nil
 }
 
-// printFile is PrintText of one of several files, whose first example has a number. Of several ranks, rank 0 alone opens it.
-func (m *Model) printFile(ctx context.Context, path string, s source, w io.Writer, o predictions.Options, asJSON bool, number int) (n int, err error) {
+// printFile is PrintText of one of several files, whose first example has a number. Of several ranks, rank 0 alone
+// opens it.
+func (m *Model) printFile(ctx context.Context, path string, s source, w io.Writer, o predictions.Options, asJSON bool,
+	number int) (n int, err error) {
 	var in io.ReadCloser
 	if m.leads() {
 		if in, err = host.Open(path); err != nil {
@@ -128,16 +134,19 @@ func (m *Model) printFile(ctx context.Context, path string, s source, w io.Write
 	return m.predictText(ctx, in, w, s, o, asJSON, number)
 }
 
-// streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
+// streams reports whether PredictText reads such data: text with one token or example per line, without dense features
+// beside it.
 func (s *source) streams() bool {
 	f := formats.Find(s.Format)
 	return (f.Tokens || f.Lines) && s.Dense == ""
 }
 
 // PredictText labels the sequences of tokens that in holds and writes them to w, in the order of the input, as
-// newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes chunk by chunk, in little memory, and
-// writes what is complete before it waits for more input. The answers do not depend on the number of threads.
-func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options, asJSON bool) error {
+// newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes chunk by chunk, in
+// little memory, and writes what is complete before it waits for more input. The answers do not depend on the number of
+// threads.
+func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options,
+	asJSON bool) error {
 	s, err := m.source(r)
 	if err == nil {
 		_, err = m.predictText(ctx, in, w, s, o, asJSON, 0)
@@ -146,7 +155,8 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 }
 
 // predictText is PredictText whose first example has a number. It returns how many examples there are.
-func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, s source, o predictions.Options, asJSON bool, number int) (int, error) {
+func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, s source, o predictions.Options,
+	asJSON bool, number int) (int, error) {
 	name, say, check := s.Path, s.Remarks, s.check // check is of what is read first
 	s.Threads, s.Remarks, s.check = 1, nil, nil
 	if o.Force {
@@ -191,13 +201,14 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, s so
 	worker := func() *labeller {
 		return &labeller{Answerer: m.NewAnswerer(), options: o, form: m.layout(o, asJSON), skip: say.Skips(), asJSON: asJSON}
 	}
-	sum, err := streamFrom(ctx, m.ranks, number, o.Threads, w, next, worker, func(l *labeller, p labelled) (Answered, error) {
-		if p.In != l.in {
-			l.in, l.options = p.In, m.writing(p.In, o)
-			l.form = m.layout(l.options, asJSON)
-		}
-		return l.label(s, p.Chunk)
-	})
+	sum, err := streamFrom(ctx, m.ranks, number, o.Threads, w, next, worker,
+		func(l *labeller, p labelled) (Answered, error) {
+			if p.In != l.in {
+				l.in, l.options = p.In, m.writing(p.In, o)
+				l.form = m.layout(l.options, asJSON)
+			}
+			return l.label(s, p.Chunk)
+		})
 	say.LeftOut(sum.Bad...)
 	say.Add(sum.Remarks...)
 	switch {
@@ -263,7 +274,8 @@ func (l *labeller) label(s source, chunk text.Chunk) (Answered, error) {
 	return to, err
 }
 
-// labelGood labels the good examples of a chunk, which cannot be read as a whole because of err. A bad one leaves as many lines as it has.
+// labelGood labels the good examples of a chunk, which cannot be read as a whole because of err. A bad one leaves as
+// many lines as it has.
 func (l *labeller) labelGood(s source, chunk text.Chunk, err error) (Answered, error) {
 	first, second, several := chunk.Halves(formats.Find(s.Format).Lines)
 	if !several {

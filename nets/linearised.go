@@ -39,7 +39,6 @@ func (l *Linearised) Affine() bool { return true }
 // RowTables lists the network's row tables.
 func (l *Linearised) RowTables() []RowTable { return l.net.RowTables() }
 
-// RowsRead implements RowScorer.
 func (l *Linearised) RowsRead(k int, batch *structured.Batch, rows []int32) []int32 {
 	return l.net.RowsRead(k, batch, rows)
 }

@@ -97,7 +97,6 @@ func (n *Net) rowSums(c Config, out Output) []rowSum {
 	return sums
 }
 
-// NewPreciseWorker implements PreciseScorer.
 func (n *Net) NewPreciseWorker() PreciseWorker {
 	if n.sums == nil {
 		return nil
@@ -118,7 +117,6 @@ type preciseWorker struct {
 	value []float32
 }
 
-// ScorePrecisely implements PreciseWorker.
 func (k *preciseWorker) ScorePrecisely(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error {
 	if τ > 0 {
 		k.soft = vec.Grow(k.soft, len(w))
@@ -155,7 +153,6 @@ func (k *preciseWorker) ScorePrecisely(w []float32, τ float32, batch *structure
 	return nil
 }
 
-// PullbackPrecisely implements PreciseWorker.
 func (k *preciseWorker) PullbackPrecisely(v *structured.Marginals, grad []float64) error {
 	if len(grad) != k.net.Dim() {
 		return fmt.Errorf("nets: Pullback into %d numbers; the net has %d weights", len(grad), k.net.Dim())

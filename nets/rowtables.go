@@ -37,7 +37,6 @@ func (n *Net) RowTables() []RowTable {
 	return tables
 }
 
-// RowsRead implements RowScorer.
 func (n *Net) RowsRead(k int, batch *structured.Batch, rows []int32) []int32 {
 	if k -= len(n.shape.Tables); k >= 0 {
 		return n.input.Encoder.RowsRead(k, batch, rows)

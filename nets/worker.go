@@ -32,7 +32,6 @@ func (w *NetWorker) Score(weights []float32, batch *structured.Batch, θ *struct
 	return w.ScoreDropout(weights, 0, batch, θ)
 }
 
-// ScoreDropout implements DropoutWorker.
 func (w *NetWorker) ScoreDropout(weights []float32, seed uint64, batch *structured.Batch, θ *structured.Potentials) error {
 	w.m.Seed = seed
 	if err := w.load(weights, batch); err != nil {

@@ -48,25 +48,18 @@ type snapshot struct {
 	err      error // the first error
 }
 
-// Restores implements Archive.
 func (s *snapshot) Restores() bool { return false }
 
-// Ints implements Archive.
 func (s *snapshot) Ints(name string, x *[]int32) { keep(s, name, *x, len(*x)) }
 
-// Floats implements Archive.
 func (s *snapshot) Floats(name string, x *[]float32) { keep(s, name, *x, len(*x)) }
 
-// Doubles implements Archive.
 func (s *snapshot) Doubles(name string, x *[]float64) { keep(s, name, *x, len(*x)) }
 
-// Number implements Archive.
 func (s *snapshot) Number(name string, x *float64) { keep(s, name, []float64{*x}) }
 
-// Count implements Archive.
 func (s *snapshot) Count(name string, x *int) { keep(s, name, []int64{int64(*x)}) }
 
-// Refuse implements Archive.
 func (s *snapshot) Refuse(bool, string) {}
 
 func keep[E safetensors.Element](s *snapshot, name string, x []E, shape ...int) {
@@ -91,19 +84,14 @@ type restorer struct {
 	err    error           // the first error
 }
 
-// Restores implements Archive.
 func (r *restorer) Restores() bool { return true }
 
-// Ints implements Archive.
 func (r *restorer) Ints(name string, x *[]int32) { get(r, name, x, -1) }
 
-// Floats implements Archive.
 func (r *restorer) Floats(name string, x *[]float32) { get(r, name, x, -1) }
 
-// Doubles implements Archive.
 func (r *restorer) Doubles(name string, x *[]float64) { get(r, name, x, -1) }
 
-// Number implements Archive.
 func (r *restorer) Number(name string, x *float64) {
 	var one []float64
 	if get(r, name, &one, []int{}...); len(one) == 1 {
@@ -111,7 +99,6 @@ func (r *restorer) Number(name string, x *float64) {
 	}
 }
 
-// Count implements Archive.
 func (r *restorer) Count(name string, x *int) {
 	var one []int64
 	if get(r, name, &one, []int{}...); len(one) == 1 {
@@ -123,7 +110,6 @@ func (r *restorer) Count(name string, x *int) {
 // mostCounted is more than any run counts.
 const mostCounted = 1 << 53
 
-// Refuse implements Archive.
 func (r *restorer) Refuse(unless bool, name string) {
 	if !unless && r.err == nil {
 		r.err = structured.BadInput("the checkpoint is damaged: tensor %q holds what no run writes there. Start a new run", r.prefix+name)

@@ -128,7 +128,6 @@ func (s *shared) passCapacity(positions int, scorer cudanets.Scorer) (resident.C
 	return s.data.PassCapacity(positions, scorer.Form(), widths), nil
 }
 
-// Truncated implements engine.TruncatingAccelerator.
 func (a *Accelerator) Truncated() int {
 	if o, ok := a.oracle.(*hostOracle); ok {
 		return o.Truncated()
@@ -185,7 +184,6 @@ func (s *shared) scorer(of nets.Scorer) (cudanets.Scorer, error) {
 	return nil, structured.BadInput("a CUDA device runs only the networks of package nets, not %T", of)
 }
 
-// Sibling implements engine.Accelerator.
 func (a *Accelerator) Sibling(o *engine.Objective) (engine.Accelerator, error) {
 	if err := CheckObjective(o); err != nil {
 		return nil, err
@@ -198,7 +196,6 @@ func (a *Accelerator) Sibling(o *engine.Objective) (engine.Accelerator, error) {
 	return b, nil
 }
 
-// MoveTo implements engine.Accelerator.
 func (a *Accelerator) MoveTo(w []float32) {
 	if a.moves != nil {
 		device.Upload(a.d, a.vectors.at, w)
@@ -206,7 +203,6 @@ func (a *Accelerator) MoveTo(w []float32) {
 	}
 }
 
-// Close implements engine.Accelerator.
 func (a *Accelerator) Close() {
 	a.free()
 	a.shared.free()
@@ -294,7 +290,6 @@ func (a *Accelerator) gradient(ctx context.Context, w []float32, examples []int,
 	return sums, a.d.Err()
 }
 
-// FullPass implements engine.Accelerator.
 func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.DeviceMemory, g []float32) (engine.Sums, error) {
 	return a.fullPass(ctx, w, a.data.All(), s, memory, g)
 }
@@ -310,7 +305,6 @@ func (a *Accelerator) fullPass(ctx context.Context, w []float32, examples []int,
 	})
 }
 
-// Recompose implements engine.Accelerator.
 func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.DeviceMemory, g []float32) (float64, error) {
 	sums, err := a.gradient(ctx, w, a.data.All(), g, "recompose", func(l evaluation) {
 		l.Recall(a.vectors.at, memory)
@@ -319,7 +313,6 @@ func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.
 	return sums.Linear, err
 }
 
-// Value implements engine.Accelerator.
 func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (float64, error) {
 	sums, err := a.overData(ctx, w, examples, "value", func(l evaluation) { l.Value(a.vectors.at) })
 	return sums.Primal, err

@@ -1,8 +1,6 @@
 package accelerator
 
 import (
-	"errors"
-
 	"github.com/dsp-go/dsp/cuda/cudanets"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/device"
@@ -11,24 +9,22 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// ChainEvaluation evaluates an Objective on a batch and owns the memory for that. The batch's examples may change between calls. Captured
-// graphs may contain calls of all methods but Reserve, ReserveChange and Free.
+// ChainEvaluation evaluates an Objective on a batch and owns the memory for that. The batch's examples may change
+// between calls. Captured graphs may contain calls of all methods but Reserve, ReserveChange and Free.
 type ChainEvaluation struct {
+	kernelEvaluation
 	Objective *Objective
 	Batch     *resident.Batch
 	Scores    cudaoracles.Chains // θ with the constraints applied, without ℓ
-	Answer    cudaoracles.Answer // set by Ask or Recall
 	V         struct {
 		Node device.Array[float32] // [Rows×Y]
 		Edge device.Array[float32] // [Y×Y], summed over chains; or [Rows×Y×Y]
 	} // the cotangent for Pullback, from the last Difference or Change
 
-	before         cudaoracles.Answer    // used by Change, at the first point
-	asked, wantMax bool                  // of the last answer
-	labels         device.Array[int32]   // [Rows] used by Value
-	moved          device.Array[int32]   // [Chains] zero except between difference and tally
-	node, edge     device.Array[float64] // sums of difference's blocks
-	groups         struct{ v, u device.Array[float64] }
+	labels     device.Array[int32]   // [Rows] used by Value
+	moved      device.Array[int32]   // [Chains] zero except between difference and tally
+	node, edge device.Array[float64] // sums of difference's blocks
+	groups     struct{ v, u device.Array[float64] }
 }
 
 // Entries per block of kernels over rows, and chains per group. The kernels have the same constants.
@@ -37,8 +33,8 @@ const (
 	groupChains  = 16
 )
 
-// rowsPerBlock returns how many rows of the given width a block processes. It depends on the width only, so that sums have the same
-// bits for all capacities.
+// rowsPerBlock returns how many rows of the given width a block processes. It depends on the width only, so that sums
+// have the same bits for all capacities.
 func rowsPerBlock(width int) int { return max(1, blockEntries/width) }
 
 func rowBlocks(rows, width int) int { return device.CeilDiv(rows, rowsPerBlock(width)) }
@@ -47,9 +43,11 @@ func rowBlocks(rows, width int) int { return device.CeilDiv(rows, rowsPerBlock(w
 func (o *Objective) NewEvaluation(b *resident.Batch) *ChainEvaluation {
 	d, what := o.Data.Device, "potentials and marginals"
 	y, perPosition := cudanets.ChainShape(o.Scorer.Form())
-	l := &ChainEvaluation{Objective: o, Batch: b, moved: device.New[int32](d, b.Chains, what), labels: device.New[int32](d, b.Rows, what)}
-	l.Scores = cudaoracles.Chains{B: b.Chains, N: b.Rows, Y: y, Longest: b.Longest, Offsets: b.Offsets, PerPosition: perPosition,
-		Node: device.New[float32](d, b.Rows*y, what)}
+	l := &ChainEvaluation{Objective: o, Batch: b, moved: device.New[int32](d, b.Chains, what),
+		labels: device.New[int32](d, b.Rows, what)}
+	l.Scores = cudaoracles.Chains{B: b.Chains, N: b.Rows, Y: y, Longest: b.Longest, Offsets: b.Offsets,
+		PerPosition: perPosition,
+		Node:        device.New[float32](d, b.Rows*y, what)}
 	l.V.Node = device.New[float32](d, b.Rows*y, what)
 	l.node = device.New[float64](d, 3*rowBlocks(b.Rows, y), what)
 	if l.Scores.PerPosition {
@@ -63,34 +61,25 @@ func (o *Objective) NewEvaluation(b *resident.Batch) *ChainEvaluation {
 		l.groups.v = device.New[float64](d, device.CeilDiv(b.Chains, groupChains)*y*y, what)
 		l.groups.u = device.New[float64](d, device.CeilDiv(b.Chains, groupChains)*y*y, what)
 	}
-	l.Answer = o.newAnswer(b)
+	l.kernelEvaluation = newKernelEvaluation(l, o.Loss)
 	device.Zero(d, l.moved)
 	return l
 }
 
-// newAnswer allocates the oracle's answers for a batch.
-func (o *Objective) newAnswer(b *resident.Batch) cudaoracles.Answer {
-	d, what := o.Data.Device, "the oracle's answers"
+func (l *ChainEvaluation) newAnswer() cudaoracles.Answer {
+	o, b, d, what := l.Objective, l.Batch, l.Objective.Data.Device, "the oracle's answers"
 	y, _ := cudanets.ChainShape(o.Scorer.Form())
 	return cudaoracles.Answer{
-		Value: device.New[float64](d, b.Chains, what), Max: device.New[float64](d, b.Chains, what), Gold: device.New[float64](d, b.Chains, what),
+		Value: device.New[float64](d, b.Chains, what), Max: device.New[float64](d, b.Chains, what),
+		Gold:  device.New[float64](d, b.Chains, what),
 		Exact: device.New[int32](d, b.Chains, what),
 		Node:  device.New[float32](d, b.Rows*y, what), Edge: device.New[float32](d, o.edges(b), what),
 	}
 }
 
-func freeAnswer(d *device.Device, a cudaoracles.Answer) {
-	device.Free(d, a.Value)
-	device.Free(d, a.Max)
-	device.Free(d, a.Gold)
-	device.Free(d, a.Exact)
-	device.Free(d, a.Node)
-	device.Free(d, a.Edge)
-}
-
-// Reserve allocates the memory that the scorer and the oracle need for an evaluation with this smoothing. Call it before capturing calls
-// in a graph. Graphs captured before Reserve must not be replayed. It returns an error if the device does not support the
-// scorer.
+// Reserve allocates the memory that the scorer and the oracle need for an evaluation with this smoothing. Call it
+// before capturing calls in a graph. Graphs captured before Reserve must not be replayed. It returns an error if the
+// device does not support the scorer.
 func (l *ChainEvaluation) Reserve(s oracles.Smoothing) error {
 	o := l.Objective
 	if err := o.Scorer.Reserve(l.Batch); err != nil {
@@ -99,13 +88,6 @@ func (l *ChainEvaluation) Reserve(s oracles.Smoothing) error {
 	o.Oracle.ReserveAnswer(&l.Scores, o.smoothing(s))
 	o.Oracle.ReserveMax(&l.Scores)
 	return o.Data.Device.Err()
-}
-
-// ReserveChange allocates memory for Change.
-func (l *ChainEvaluation) ReserveChange() {
-	if l.before.Value.IsEmpty() {
-		l.before = l.Objective.newAnswer(l.Batch)
-	}
 }
 
 // Free releases the memory, except the batch's.
@@ -119,8 +101,7 @@ func (l *ChainEvaluation) Free() {
 	}
 	device.Free(d, l.moved)
 	device.Free(d, l.labels)
-	freeAnswer(d, l.Answer)
-	freeAnswer(d, l.before)
+	l.free(d)
 }
 
 // Score computes the batch's potentials at w, records the first that is NaN or +∞, and applies the constraints.
@@ -136,7 +117,8 @@ func (l *ChainEvaluation) Score(w device.Array[float32]) {
 }
 
 // constrain launches the kernel for the rows of x and, unless it is empty, for the edges that all chains share.
-func (l *ChainEvaluation) constrain(x device.Array[float32], rows, width int, start, end, always device.Array[uint8], shared device.Array[float32], steps int32) {
+func (l *ChainEvaluation) constrain(x device.Array[float32], rows, width int, start, end, always device.Array[uint8],
+	shared device.Array[float32], steps int32) {
 	o, b, all := l.Objective, l.Batch, rows
 	if !shared.IsEmpty() {
 		all += width
@@ -147,70 +129,23 @@ func (l *ChainEvaluation) constrain(x device.Array[float32], rows, width int, st
 
 // launchRows launches a kernel over the rows of an array.
 func (o *Objective) launchRows(kernel string, rows, width, shared int, args ...any) {
-	o.Data.Device.Launch(kernel, device.Dim{X: rowBlocks(rows, width)}, device.Dim{X: device.BlockThreads}, shared, args...)
+	o.Data.Device.Launch(kernel, device.Dim{X: rowBlocks(rows, width)}, device.Dim{X: device.BlockThreads}, shared,
+		args...)
 }
 
-// Ask scores the batch at w and queries the smoothed oracle; a smooth loss has its own smoothing. wantMax matters for the hinge only.
-func (l *ChainEvaluation) Ask(w device.Array[float32], s oracles.Smoothing, wantMax bool) {
-	l.asked, l.wantMax = true, wantMax && !l.Objective.Loss.Smooth()
-	l.query(w, s, l.wantMax, &l.Answer)
+func (l *ChainEvaluation) find() {}
+
+func (l *ChainEvaluation) ask(s oracles.Smoothing, wantMax bool, a *cudaoracles.Answer) {
+	l.Objective.Oracle.Answer(&l.Scores, l.Objective.augmentation(l.Batch), s, a, wantMax)
 }
 
-func (l *ChainEvaluation) query(w device.Array[float32], s oracles.Smoothing, wantMax bool, answer *cudaoracles.Answer) {
-	o := l.Objective
-	l.Score(w)
-	o.Oracle.Answer(&l.Scores, o.augmentation(l.Batch), o.smoothing(s), answer, wantMax)
-}
-
-// Value scores the batch at w and adds Σ c_i f_i to sumPrimal (and sumSmoothed).
-func (l *ChainEvaluation) Value(w device.Array[float32]) {
-	o, a := l.Objective, l.Objective.augmentation(l.Batch)
-	l.Score(w)
+func (l *ChainEvaluation) value(a *cudaoracles.Answer) {
+	o, ℓ, none := l.Objective, l.Objective.augmentation(l.Batch), device.Array[float32]{}
 	if o.Loss.Smooth() {
-		o.Oracle.Exp(&l.Scores, a, 1, l.Answer.Value, device.Array[float32]{}, device.Array[float32]{}, l.Answer.Gold)
+		o.Oracle.Exp(&l.Scores, ℓ, 1, a.Value, none, none, a.Gold)
 	} else {
-		o.Oracle.Max(&l.Scores, a, l.labels, l.Answer.Value, l.Answer.Gold)
+		o.Oracle.Max(&l.Scores, ℓ, l.labels, a.Value, a.Gold)
 	}
-	none := device.Array[float64]{}
-	l.tally(l.Answer.Value, l.Answer.Value, none, none, device.Array[int32]{}, device.Array[int32]{})
-}
-
-// Difference sets V to c_i(u_i − r_i) for the answers u_i and adds to all sums. r_i comes from the memory, or is the gold output if memory is
-// nil. The memory does not change.
-func (l *ChainEvaluation) Difference(memory *Memory) {
-	moved := device.Array[int32]{}
-	if memory == nil {
-		l.difference(device.Array[float32]{}, device.Array[float32]{}, l.Batch.Source, l.Batch.Examples, moved)
-	} else {
-		moved = l.moved
-		l.difference(memory.Node, memory.Edge, l.Batch.Source, l.Batch.Examples, moved)
-	}
-	value, most, exact := device.Array[float64]{}, device.Array[float64]{}, device.Array[int32]{}
-	if l.asked {
-		value, exact = l.Answer.Value, l.Answer.Exact
-		if l.wantMax {
-			most = l.Answer.Max
-		}
-	}
-	l.tally(value, most, l.node, l.edge, exact, moved)
-}
-
-// Change sets V to the change of the answers between two points, c_i(u_i(to) − u_i(from)). It does not change the sums.
-func (l *ChainEvaluation) Change(from, to device.Array[float32], s oracles.Smoothing) {
-	if l.before.Value.IsEmpty() {
-		l.Objective.Data.Device.Fail(errors.New("cuda: Change without ReserveChange"))
-	}
-	l.query(from, s, false, &l.before)
-	l.Ask(to, s, false)
-	none := device.Array[int32]{}
-	l.difference(l.before.Node, l.before.Edge, none, none, none)
-}
-
-// Recall sets the points r_i of the batch's examples in the memory to their answers at w.
-func (l *ChainEvaluation) Recall(w device.Array[float32], memory *Memory) {
-	l.Score(w)
-	l.asked = false
-	memory.store(l)
 }
 
 // Pullback adds Jᵀv to grad [Dim], for v from the last Difference or Change.
@@ -224,10 +159,16 @@ const (
 	sharedEdges
 )
 
-// difference sets V to c(u − r) and leaves its block sums in l.node and l.edge. The references r are the rows of node and edge at the
-// indices source and example, or at the batch's own indices if these are empty; there are no references if node is empty.
-func (l *ChainEvaluation) difference(node, edge device.Array[float32], source, example, moved device.Array[int32]) {
+func (l *ChainEvaluation) difference(u *cudaoracles.Answer, r reference) {
 	o, b, y, d := l.Objective, l.Batch, l.Scores.Y, l.Objective.Data.Device
+	var node, edge device.Array[float32] // the rows of r, if it has any, at the indices source and example
+	source, example, moved := b.Source, b.Examples, l.movedFrom(&r)
+	if r.before != nil {
+		node, edge, source, example = r.before.Node, r.before.Edge, device.Array[int32]{}, device.Array[int32]{}
+	} else if r.memory != nil {
+		m := r.memory.(*Memory)
+		node, edge = m.Node, m.Edge
+	}
 	flags := 0
 	if o.Task.ByLength {
 		flags |= cudaoracles.FlagByLength
@@ -236,12 +177,13 @@ func (l *ChainEvaluation) difference(node, edge device.Array[float32], source, e
 		flags |= cudaoracles.FlagWithLoss
 	}
 	rows := func(u, r, θ, v device.Array[float32], sums device.Array[float64], width, flags int) {
-		o.launchRows("difference", b.Rows, width, device.BlockThreads/32*8, u, r, source, θ, b.Chain, b.Gold, b.Offsets, b.Weight, o.cost,
+		o.launchRows("difference", b.Rows, width, device.BlockThreads/32*8, u, r, source, θ, b.Chain, b.Gold, b.Offsets,
+			b.Weight, o.cost,
 			v, sums, moved, int32(b.Rows), int32(width), int32(y), int32(rowsPerBlock(width)), int32(flags))
 	}
-	rows(l.Answer.Node, node, l.Scores.Node, l.V.Node, l.node, y, flags)
+	rows(u.Node, node, l.Scores.Node, l.V.Node, l.node, y, flags)
 	if l.Scores.PerPosition {
-		rows(l.Answer.Edge, edge, l.Scores.Edge, l.V.Edge, l.edge, y*y, cudaoracles.FlagPerPosition)
+		rows(u.Edge, edge, l.Scores.Edge, l.V.Edge, l.edge, y*y, cudaoracles.FlagPerPosition)
 		return
 	}
 	groups, shared, own := device.CeilDiv(b.Chains, groupChains), 0, 0
@@ -251,15 +193,31 @@ func (l *ChainEvaluation) difference(node, edge device.Array[float32], source, e
 	if example.IsEmpty() {
 		own = 1
 	}
-	d.Launch("difference_shared", device.Dim{X: groups, Y: device.CeilDiv(y*y, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, shared,
-		l.Answer.Edge, edge, b.Examples, b.Gold, b.Offsets, b.Weight, l.groups.v, l.groups.u, moved, int32(b.Chains), int32(y), int32(own))
-	d.Launch("difference_total", device.Dim{X: device.CeilDiv(y*y, 32)}, device.Dim{X: device.BlockThreads}, 2*device.BlockThreads*8,
+	d.Launch("difference_shared", device.Dim{X: groups, Y: device.CeilDiv(y*y, device.BlockThreads)},
+		device.Dim{X: device.BlockThreads}, shared,
+		u.Edge, edge, b.Examples, b.Gold, b.Offsets, b.Weight, l.groups.v, l.groups.u, moved, int32(b.Chains), int32(y),
+		int32(own))
+	d.Launch("difference_total", device.Dim{X: device.CeilDiv(y*y, 32)}, device.Dim{X: device.BlockThreads},
+		2*device.BlockThreads*8,
 		l.groups.v, l.groups.u, l.Scores.Edge, l.V.Edge, l.edge, int32(groups), int32(y*y))
 }
 
-// tally adds to the objective's sums.
-func (l *ChainEvaluation) tally(value, most, node, edge device.Array[float64], exact, moved device.Array[int32]) {
+// movedFrom returns where difference notes which examples have moved from the points of a memory, and tally counts
+// them.
+func (l *ChainEvaluation) movedFrom(r *reference) device.Array[int32] {
+	if r.memory == nil {
+		return device.Array[int32]{}
+	}
+	return l.moved
+}
+
+func (l *ChainEvaluation) tally(value, most, gold device.Array[float64], exact device.Array[int32], r *reference) {
 	o, b := l.Objective, l.Batch
+	var node, edge device.Array[float64]
+	var moved device.Array[int32]
+	if r != nil {
+		node, edge, moved = l.node, l.edge, l.movedFrom(r)
+	}
 	flags, pieces := 0, 3
 	if o.Loss.Smooth() {
 		flags |= smooth
@@ -268,6 +226,6 @@ func (l *ChainEvaluation) tally(value, most, node, edge device.Array[float64], e
 		flags, pieces = flags|sharedEdges, 2
 	}
 	o.Data.Device.Launch("tally", device.Dim{X: numSums}, device.Dim{X: device.BlockThreads}, device.BlockThreads/32*8,
-		value, most, l.Answer.Gold, exact, b.Examples, b.Weight, node, edge, moved, o.Sums,
+		value, most, gold, exact, b.Examples, b.Weight, node, edge, moved, o.Sums,
 		int32(b.Chains), int32(node.Len()/3), int32(edge.Len()/pieces), int32(flags))
 }

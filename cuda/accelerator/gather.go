@@ -17,7 +17,6 @@ var gatheredNumbers = 16 << 20
 // GatherOver has the devices of a group exchange D of their parts, instead of their hosts.
 func (a *Accelerator) GatherOver(with *device.Communicator) { a.gathering.with = with }
 
-// Gathers implements engine.PartAccelerator.
 func (a *Accelerator) Gathers() bool { return a.gathering.with != nil }
 
 // reserveParts makes room for D of so many parts of this rank.
@@ -28,7 +27,6 @@ func (a *Accelerator) reserveParts(n int) {
 	}
 }
 
-// KeepPart implements engine.PartAccelerator.
 func (a *Accelerator) KeepPart(l int) {
 	a.reserveParts(l + 1)
 	device.Copy(a.d, a.gathering.own[l], a.vectors.grad)

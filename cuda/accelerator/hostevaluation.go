@@ -32,7 +32,6 @@ func (o *hostOracle) newEvaluation(b *resident.Batch) evaluation {
 	return &hostEvaluation{o: o, batch: b, θ: newExchange(o.data.Device, o.form, b), v: newExchange(o.data.Device, o.form, b)}
 }
 
-// Free implements evaluation.
 func (l *hostEvaluation) Free() {
 	device.Free(l.o.data.Device, l.θ.all)
 	device.Free(l.o.data.Device, l.v.all)
@@ -41,7 +40,6 @@ func (l *hostEvaluation) Free() {
 
 func (l *hostEvaluation) captured() bool { return false }
 
-// ReserveChange implements evaluation.
 func (l *hostEvaluation) ReserveChange() {}
 
 // score computes the batch's potentials at w, downloads them, and applies constraints and loss. If they are not finite, or the device
@@ -80,7 +78,6 @@ func (l *hostEvaluation) each(work func(sh *engine.Shard)) {
 	})
 }
 
-// Ask implements evaluation.
 func (l *hostEvaluation) Ask(w device.Array[float32], s oracles.Smoothing, wantMax bool) {
 	if err := smoothingOf(l.o.Loss, s).Check(l.o.workers[0], l.o.Kind().Name()); err != nil {
 		l.o.bad, l.used, l.finite = err, 0, false
@@ -90,7 +87,6 @@ func (l *hostEvaluation) Ask(w device.Array[float32], s oracles.Smoothing, wantM
 	l.each(func(sh *engine.Shard) { l.o.Ask(sh, s, wantMax) })
 }
 
-// Value implements evaluation.
 func (l *hostEvaluation) Value(w device.Array[float32]) {
 	l.score(w)
 	l.each(func(sh *engine.Shard) {
@@ -100,7 +96,6 @@ func (l *hostEvaluation) Value(w device.Array[float32]) {
 	l.tally()
 }
 
-// Recall implements evaluation.
 func (l *hostEvaluation) Recall(w device.Array[float32], memory engine.DeviceMemory) {
 	l.score(w)
 	m := hostMemoryOf(memory)
@@ -112,7 +107,6 @@ func (l *hostEvaluation) Recall(w device.Array[float32], memory engine.DeviceMem
 	})
 }
 
-// Difference implements evaluation.
 func (l *hostEvaluation) Difference(memory engine.DeviceMemory) {
 	m := hostMemoryOf(memory)
 	l.each(func(sh *engine.Shard) { l.o.Difference(sh, m) })
@@ -122,7 +116,6 @@ func (l *hostEvaluation) Difference(memory engine.DeviceMemory) {
 
 func (l *hostEvaluation) smooth() bool { return l.o.Loss.Smooth() }
 
-// losses implements evaluation.
 func (l *hostEvaluation) losses() (value, gold device.Array[float64]) {
 	l.f.host = l.f.host[:0]
 	for _, sh := range l.shards[:l.used] {
@@ -134,7 +127,6 @@ func (l *hostEvaluation) losses() (value, gold device.Array[float64]) {
 	return value, gold
 }
 
-// Change implements evaluation.
 func (l *hostEvaluation) Change(from, to device.Array[float32], s oracles.Smoothing) {
 	l.Ask(from, s, false)
 	l.each(func(sh *engine.Shard) { sh.KeepAnswer() })
@@ -198,10 +190,8 @@ func (l *hostEvaluation) sumTied(p int, to []float32) {
 	})
 }
 
-// Pullback implements evaluation.
 func (l *hostEvaluation) Pullback(grad device.Array[float32]) { l.o.scorer.Pullback(l.v.parts, grad) }
 
-// Remember implements evaluation.
 func (l *hostEvaluation) Remember(memory engine.DeviceMemory, γ float32) {
 	m := hostMemoryOf(memory)
 	l.each(func(sh *engine.Shard) {
@@ -218,7 +208,6 @@ func (l *hostEvaluation) Remember(memory engine.DeviceMemory, γ float32) {
 	})
 }
 
-// RememberBy implements evaluation.
 func (l *hostEvaluation) RememberBy(memory engine.DeviceMemory, γ device.Array[float32]) {
 	var by [1]float32
 	device.Download(l.o.data.Device, by[:], γ)

@@ -44,7 +44,6 @@ func newHostOracle(data *resident.Data, of *engine.Objective, scorer cudanets.Sc
 	return o, nil
 }
 
-// Free implements oracle.
 func (o *hostOracle) Free() { device.Free(o.data.Device, o.onto) }
 
 // Truncated returns how many times the oracles have changed potentials since the last call, because they are not exact for them.
@@ -59,13 +58,11 @@ func (o *hostOracle) Truncated() int {
 	return n
 }
 
-// ClearSums implements oracle.
 func (o *hostOracle) ClearSums() {
 	o.running = [numSums]float64{}
 	device.Upload(o.data.Device, o.onto, o.running[:])
 }
 
-// ReadSums implements oracle.
 func (o *hostOracle) ReadSums() engine.Sums { return readSums(o.data.Device, o.onto) }
 
 func (o *hostOracle) sums() device.Array[float64] { return o.onto }
@@ -77,7 +74,6 @@ func (o *hostOracle) add(s engine.Sums) {
 	}
 }
 
-// NonFinite implements oracle.
 func (o *hostOracle) NonFinite() error {
 	err := o.bad
 	o.bad = nil
@@ -107,7 +103,6 @@ func (o *hostOracle) parallel(n int, work func(k int, oracle oracles.Maximiser))
 	}
 }
 
-// newMemory implements oracle.
 func (o *hostOracle) newMemory() ownedMemory {
 	m := &hostMemory{data: o.Data}
 	m.Reshape(o.form, o.Data.Len(), o.Data.Rows)
@@ -121,17 +116,14 @@ type hostMemory struct {
 	data *structured.Dataset
 }
 
-// Free implements ownedMemory.
 func (m *hostMemory) Free() {}
 
-// Load implements engine.DeviceMemory.
 func (m *hostMemory) Load(parts []structured.Part) {
 	for k := range m.Parts {
 		copy(m.Parts[k].Values, parts[k].Values)
 	}
 }
 
-// Store implements engine.DeviceMemory.
 func (m *hostMemory) Store(parts []structured.Part) error {
 	for k := range m.Parts {
 		copy(parts[k].Values, m.Parts[k].Values)
@@ -139,7 +131,6 @@ func (m *hostMemory) Store(parts []structured.Part) error {
 	return nil
 }
 
-// ToGold implements engine.DeviceMemory.
 func (m *hostMemory) ToGold(γ float32) {
 	if γ == 1 {
 		return

@@ -2,8 +2,10 @@ package accelerator
 
 import (
 	"github.com/dsp-go/dsp/cuda/cudanets"
+	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // Memory is an engine.Memory on a device: a point r_i of the marginal polytope for every example, in the same layout.
@@ -20,7 +22,8 @@ func (o *Objective) NewMemory() *Memory {
 	if perPosition {
 		edges = set.Positions()
 	}
-	m := &Memory{objective: o, Node: device.New[float32](d, set.Positions()*y, "a memory"), Edge: device.New[float32](d, edges*y*y, "a memory")}
+	m := &Memory{objective: o, Node: device.New[float32](d, set.Positions()*y, "a memory"),
+		Edge: device.New[float32](d, edges*y*y, "a memory")}
 	m.ToGold(0)
 	return m
 }
@@ -38,40 +41,35 @@ func (m *Memory) ToGold(γ float32) {
 	}
 	o := m.objective
 	y, perPosition := cudanets.ChainShape(o.Scorer.Form())
-	o.Data.Device.Launch("to_gold", device.Dim{X: o.Data.Set.Len()}, device.Dim{X: device.BlockThreads}, device.BlockThreads*4,
+	o.Data.Device.Launch("to_gold", device.Dim{X: o.Data.Set.Len()}, device.Dim{X: device.BlockThreads},
+		device.BlockThreads*4,
 		m.Node, m.Edge, o.Data.Offsets, o.Data.Labels, γ, int32(y), device.Flag(perPosition))
 }
 
-// Remember moves the memory of an evaluation's examples towards the evaluation's answers: r_i ← (1−γ)r_i + γu_i.
-func (m *Memory) Remember(l *ChainEvaluation, γ float32) { m.remember(l, device.Array[float32]{}, γ) }
-
-// RememberBy is Remember with a γ [1] on the device.
-func (m *Memory) RememberBy(l *ChainEvaluation, γ device.Array[float32]) { m.remember(l, γ, 0) }
-
-func (m *Memory) remember(l *ChainEvaluation, by device.Array[float32], γ float32) {
-	o, b, y := m.objective, l.Batch, l.Scores.Y
+func (l *ChainEvaluation) move(of engine.DeviceMemory, a *cudaoracles.Answer, by device.Array[float32], γ float32) {
+	m, o, b, y := of.(*Memory), l.Objective, l.Batch, l.Scores.Y
 	rows := func(u, r device.Array[float32], index, chain device.Array[int32], n, width int) {
-		o.launchRows("remember", n, width, 0, u, index, chain, b.Offsets, r, by, γ, int32(n), int32(width), int32(rowsPerBlock(width)))
+		o.launchRows("remember", n, width, 0, u, index, chain, b.Offsets, r, by, γ, int32(n), int32(width),
+			int32(rowsPerBlock(width)))
 	}
-	rows(l.Answer.Node, m.Node, b.Source, device.Array[int32]{}, b.Rows, y)
+	rows(a.Node, m.Node, b.Source, device.Array[int32]{}, b.Rows, y)
 	if l.Scores.PerPosition {
-		rows(l.Answer.Edge, m.Edge, b.Source, b.Chain, b.Rows, y*y)
+		rows(a.Edge, m.Edge, b.Source, b.Chain, b.Rows, y*y)
 	} else {
-		rows(l.Answer.Edge, m.Edge, b.Examples, device.Array[int32]{}, b.Chains, y*y)
+		rows(a.Edge, m.Edge, b.Examples, device.Array[int32]{}, b.Chains, y*y)
 	}
 }
 
-// store sets r_i to the answers of an evaluation's examples.
-func (m *Memory) store(l *ChainEvaluation) {
-	o, b, y := m.objective, l.Batch, l.Scores.Y
+func (l *ChainEvaluation) store(of engine.DeviceMemory, a *cudaoracles.Answer) {
+	m, o, b, y := of.(*Memory), l.Objective, l.Batch, l.Scores.Y
 	rows := func(u, r device.Array[float32], index device.Array[int32], n, width int) {
 		o.launchRows("recall", n, width, 0, u, index, r, int32(n), int32(width), int32(rowsPerBlock(width)))
 	}
-	rows(l.Answer.Node, m.Node, b.Source, b.Rows, y)
+	rows(a.Node, m.Node, b.Source, b.Rows, y)
 	if l.Scores.PerPosition {
-		rows(l.Answer.Edge, m.Edge, b.Source, b.Rows, y*y)
+		rows(a.Edge, m.Edge, b.Source, b.Rows, y*y)
 	} else {
-		rows(l.Answer.Edge, m.Edge, b.Examples, b.Chains, y*y)
+		rows(a.Edge, m.Edge, b.Examples, b.Chains, y*y)
 	}
 }
 

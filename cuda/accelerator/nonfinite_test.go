@@ -76,7 +76,8 @@ func TestStepsIntoFirstPositionsAreNotRead(t *testing.T) {
 	d := cudatest.Device(t)
 	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF} {
 		c := &lossCase{}
-		c.Data, c.net = cudatest.SparseCase(t, rand.New(rand.NewPCG(14, 1)), 4, 20, 3, nets.EdgesTransition, false, 3, 1, 20, 6)
+		c.Data, c.net = cudatest.SparseCase(t, rand.New(rand.NewPCG(14, 1)), 4, 20, 3, nets.EdgesTransition, false, 3, 1, 20,
+			6)
 		c.Scorer, c.Loss = c.net, loss
 		c.w = cudatest.Vector(rand.New(rand.NewPCG(14, 2)), c.net.Dim(), 1)
 		c.to = c.w
@@ -91,9 +92,10 @@ func TestStepsIntoFirstPositionsAreNotRead(t *testing.T) {
 			x.evaluation.Batch.Set(c.all())
 			x.evaluation.Ask(x.w, c.smoothing, true)
 			x.evaluation.Difference(memory)
-			memory.Remember(x.evaluation, 0.5)
+			x.evaluation.Remember(memory, 0.5)
 			sums := x.o.ReadSums()
-			got := slices.Concat(x.pullback(), cudatest.Downloaded(d, memory.Edge), []float32{float32(sums.Linear), float32(sums.Smoothed), float32(sums.Entropy)})
+			got := slices.Concat(x.pullback(), cudatest.Downloaded(d, memory.Edge),
+				[]float32{float32(sums.Linear), float32(sums.Smoothed), float32(sums.Entropy)})
 			cudatest.Must(t, x.o.NonFinite())
 			if garble && !slices.Equal(got, want) {
 				t.Errorf("%v: the garbage was read", loss)

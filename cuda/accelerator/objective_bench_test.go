@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// BenchmarkObjective times the parts of a full pass and of a step on 16 examples, from captured graphs. The objective is a crf for
-// chunking: chains of 24 positions, 23 labels, and 30 of 300,000 attributes per position.
+// BenchmarkObjective times the parts of a full pass and of a step on 16 examples, from captured graphs. The objective
+// is a crf for chunking: chains of 24 positions, 23 labels, and 30 of 300,000 attributes per position.
 func BenchmarkObjective(b *testing.B) {
 	d := cudatest.Device(b)
 	n, attributes := 8192, 300000
@@ -46,7 +46,7 @@ func BenchmarkObjective(b *testing.B) {
 			{"gold", func() { x.evaluation.Difference(nil) }},
 			{"difference", func() { x.evaluation.Difference(memory) }},
 			{"pullback", func() { x.evaluation.Pullback(x.grad) }},
-			{"remember", func() { memory.Remember(x.evaluation, 0.5) }},
+			{"remember", func() { x.evaluation.Remember(memory, 0.5) }},
 		} {
 			part.enqueue() // what the parts after it take
 			graph := d.Capture(part.enqueue)

@@ -44,7 +44,8 @@ func TestFullPassOverManyChains(t *testing.T) {
 	}
 }
 
-// passesAsOnHost compares a full pass in batches of these capacities, run twice, and the objective's value with the host's.
+// passesAsOnHost compares a full pass in batches of these capacities, run twice, and the objective's value with the
+// host's.
 func (c *lossCase) passesAsOnHost(t *testing.T, d *device.Device, chains, rows int) {
 	e := engine.NewEngine(&c.Objective, 1)
 	pass, err := e.FullPass(t.Context(), c.w, c.smoothing, nil)
@@ -96,7 +97,7 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 			x.evaluation.Difference(remote)
 			device.Zero(d, x.grad)
 			x.evaluation.Pullback(x.grad)
-			remote.RememberBy(x.evaluation, γ)
+			x.evaluation.RememberBy(remote, γ)
 		})
 		for k, examples := range [][]int{{3, 1, 6}, {0, 2, 3, 4, 5}, {6, 7}} {
 			s, err := e.Step(t.Context(), c.to, examples, c.smoothing, memory)
@@ -155,7 +156,7 @@ func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
 				x.evaluation.Batch.Set([]int{5, 1, 3, 6})
 				x.evaluation.Ask(w, c.smoothing, true)
 				x.evaluation.Difference(memory)
-				memory.Remember(x.evaluation, 0.5)
+				x.evaluation.Remember(memory, 0.5)
 			}
 			got := slices.Concat(x.pullback(), cudatest.Downloaded(d, memory.Node), cudatest.Downloaded(d, memory.Edge))
 			s := x.o.ReadSums()
@@ -184,7 +185,8 @@ func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
 	}
 }
 
-// A device refuses the quadratic loss and marginals in place of gold outputs, also from a caller of the library: it would not compute what the CPU does.
+// A device refuses the quadratic loss and marginals in place of gold outputs, also from a caller of the library: it
+// would not compute what the CPU does.
 func TestDeviceRefusesQuadraticAndSoft(t *testing.T) {
 	set := cudatest.ChainData(rand.New(rand.NewPCG(1, 1)), 3, 4)
 	net, err := sparse.NewChain(5, 0, 3, nets.EdgesTransition)

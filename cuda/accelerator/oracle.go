@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// oracle evaluates an objective's loss at the potentials that a scorer left on the device, keeps sums, and creates memories.
-// chainKernels and treeKernels do it on the device, hostOracle on the host.
+// oracle evaluates an objective's loss at the potentials that a scorer left on the device, keeps sums, and creates
+// memories. chainKernels and treeKernels do it on the device, hostOracle on the host.
 type oracle interface {
 	// newEvaluation returns an evaluation of a batch. The scorer's Reserve must be called before its use.
 	newEvaluation(b *resident.Batch) evaluation
@@ -25,7 +25,8 @@ type oracle interface {
 	Free()
 }
 
-// evaluation evaluates an objective on one batch, whose examples may change between calls, as ChainEvaluation does.
+// evaluation evaluates an objective on one batch, whose examples may change between calls: by kernels
+// (kernelEvaluation), or on the host.
 type evaluation interface {
 	// captured reports whether calls may be part of captured graphs.
 	captured() bool
@@ -35,7 +36,8 @@ type evaluation interface {
 	Value(w device.Array[float32])
 	// Recall sets the points r_i of the batch's examples in a memory to their answers at w.
 	Recall(w device.Array[float32], memory engine.DeviceMemory)
-	// Difference computes c_i(u_i − r_i) from the answers u_i and r_i from the memory, or the gold outputs if memory is nil. It adds to all sums.
+	// Difference computes c_i(u_i − r_i) from the answers u_i and r_i from the memory, or the gold outputs if memory is
+	// nil. It adds to all sums.
 	Difference(memory engine.DeviceMemory)
 	// Change computes c_i(u_i(to) − u_i(from)) and does not change the sums. ReserveChange allocates its memory.
 	Change(from, to device.Array[float32], s oracles.Smoothing)
@@ -46,7 +48,8 @@ type evaluation interface {
 	losses() (value, gold device.Array[float64])
 	// Pullback adds Jᵀv to grad [Dim], for v from the last Difference or Change.
 	Pullback(grad device.Array[float32])
-	// Remember moves the memory of the examples towards the answers: r_i ← (1−γ)r_i + γu_i. RememberBy reads γ [1] on the device.
+	// Remember moves the memory of the examples towards the answers: r_i ← (1−γ)r_i + γu_i. RememberBy reads γ [1] on the
+	// device.
 	Remember(memory engine.DeviceMemory, γ float32)
 	RememberBy(memory engine.DeviceMemory, γ device.Array[float32])
 	// Free releases the memory, except the batch's.
@@ -62,9 +65,7 @@ type ownedMemory interface {
 // chainKernels adapts an Objective and its Oracle to the interface oracle.
 type chainKernels struct{ *Objective }
 
-func (o chainKernels) newEvaluation(b *resident.Batch) evaluation {
-	return chainKernelsEvaluation{o.NewEvaluation(b)}
-}
+func (o chainKernels) newEvaluation(b *resident.Batch) evaluation { return o.NewEvaluation(b) }
 
 func (o chainKernels) newMemory() ownedMemory { return o.NewMemory() }
 
@@ -73,38 +74,4 @@ func (o chainKernels) sums() device.Array[float64] { return o.Sums }
 func (o chainKernels) Free() {
 	o.Oracle.Free()
 	o.Objective.Free()
-}
-
-// chainKernelsEvaluation adapts a ChainEvaluation to the interface evaluation.
-type chainKernelsEvaluation struct{ *ChainEvaluation }
-
-func (l chainKernelsEvaluation) captured() bool { return true }
-
-func (l chainKernelsEvaluation) smooth() bool { return l.Objective.Loss.Smooth() }
-
-func (l chainKernelsEvaluation) losses() (value, gold device.Array[float64]) {
-	return l.Answer.Value, l.Answer.Gold
-}
-
-func (l chainKernelsEvaluation) Difference(m engine.DeviceMemory) {
-	l.ChainEvaluation.Difference(memoryOf(m))
-}
-
-func (l chainKernelsEvaluation) Recall(w device.Array[float32], m engine.DeviceMemory) {
-	l.ChainEvaluation.Recall(w, memoryOf(m))
-}
-
-func (l chainKernelsEvaluation) Remember(m engine.DeviceMemory, γ float32) {
-	memoryOf(m).Remember(l.ChainEvaluation, γ)
-}
-
-func (l chainKernelsEvaluation) RememberBy(m engine.DeviceMemory, γ device.Array[float32]) {
-	memoryOf(m).RememberBy(l.ChainEvaluation, γ)
-}
-
-func memoryOf(m engine.DeviceMemory) *Memory {
-	if m == nil {
-		return nil
-	}
-	return m.(*Memory)
 }

@@ -22,13 +22,11 @@ func (a *Accelerator) Part(ctx context.Context, at engine.Place, examples []int,
 	return err
 }
 
-// Arrived implements engine.PartAccelerator.
 func (a *Accelerator) Arrived(to []float32, lo int) error {
 	a.d.Arrived(to, lo)
 	return a.d.Err()
 }
 
-// EndPart implements engine.PartAccelerator.
 func (a *Accelerator) EndPart(losses []float64) (engine.Sums, error) {
 	if losses != nil {
 		value, gold := a.last.losses()
@@ -44,12 +42,10 @@ func (a *Accelerator) EndPart(losses []float64) (engine.Sums, error) {
 	return a.sums()
 }
 
-// PartOfPass implements engine.PartAccelerator.
 func (a *Accelerator) PartOfPass(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, g []float32) (engine.Sums, error) {
 	return a.fullPass(ctx, w, examples, s, nil, g)
 }
 
-// SetStep implements engine.PartAccelerator.
 func (a *Accelerator) SetStep(s engine.Sums, g []float32) {
 	a.product.known = false
 	device.Upload(a.d, a.vectors.grad, g) // nothing, if it is nil
@@ -57,7 +53,6 @@ func (a *Accelerator) SetStep(s engine.Sums, g []float32) {
 	device.Upload(a.d, a.oracle.sums(), sums[:])
 }
 
-// Move implements engine.PartAccelerator.
 func (a *Accelerator) Move(examples []int, losses []float64, m engine.DeviceMove) error {
 	x := a.descent
 	key := x.prepare(m, len(examples), len(losses))

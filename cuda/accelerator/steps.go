@@ -53,7 +53,6 @@ func (a *Accelerator) ask(l *slot, at device.Array[float32], s oracles.Smoothing
 	l.Pullback(a.vectors.grad)
 }
 
-// Change implements engine.Accelerator.
 func (a *Accelerator) Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) error {
 	l, err := a.slot(ctx, examples)
 	if err != nil {
@@ -98,22 +97,18 @@ func (a *Accelerator) slot(ctx context.Context, examples []int) (l *slot, err er
 	return l, nil
 }
 
-// Remember implements engine.Accelerator.
 func (a *Accelerator) Remember(memory engine.DeviceMemory, γ float32) {
 	a.last.Remember(memory, γ)
 }
 
-// Sums implements engine.Accelerator.
 func (a *Accelerator) Sums() (engine.Sums, error) { return a.sums() }
 
-// Norm2 implements engine.Accelerator.
 func (a *Accelerator) Norm2() float64 {
 	norm, dot := a.vectors.products(a.vectors.w)
 	a.product.known, a.product.dot = true, dot
 	return norm
 }
 
-// Dot implements engine.Accelerator.
 func (a *Accelerator) Dot(w engine.Place) float64 {
 	at, open := a.weights(w)
 	if open && a.product.known {
@@ -123,16 +118,13 @@ func (a *Accelerator) Dot(w engine.Place) float64 {
 	return dot
 }
 
-// Open implements engine.Accelerator.
 func (a *Accelerator) Open(w, b, mean []float32) { a.vectors.open(w, b, mean) }
 
-// Advance implements engine.Accelerator.
 func (a *Accelerator) Advance(by engine.Stride) {
 	a.product.known = false
 	a.vectors.walk(by, device.Array[float64]{})
 }
 
-// Ascend implements engine.Accelerator.
 func (a *Accelerator) Ascend(memory engine.DeviceMemory, λ, share float64) {
 	a.product.known = false
 	v := a.vectors
@@ -141,35 +133,29 @@ func (a *Accelerator) Ascend(memory engine.DeviceMemory, λ, share float64) {
 	a.last.RememberBy(memory, v.γ)
 }
 
-// SetBooks implements engine.Accelerator.
 func (a *Accelerator) SetBooks(b engine.DualBooks) {
 	device.Upload(a.d, a.vectors.dual, []float64{b.Linear, b.Average, b.Value})
 }
 
-// Books implements engine.Accelerator.
 func (a *Accelerator) Books() (engine.DualBooks, error) {
 	var b [3]float64
 	device.Download(a.d, b[:], a.vectors.dual)
 	return engine.DualBooks{Linear: b[0], Average: b[1], Value: b[2]}, a.d.Err()
 }
 
-// Observe implements engine.Accelerator.
 func (a *Accelerator) Observe(examples int) { a.vectors.observe(a.oracle.sums(), examples) }
 
-// Observed implements engine.Accelerator.
 func (a *Accelerator) Observed() (rise, progress float64, err error) {
 	var seen [2]float64
 	device.Download(a.d, seen[:], a.vectors.seen)
 	return seen[0], seen[1], a.d.Err()
 }
 
-// Finish implements engine.Accelerator.
 func (a *Accelerator) Finish(w, mean []float32) error {
 	a.vectors.read(w, mean)
 	return a.done()
 }
 
-// NewMemory implements engine.Accelerator.
 func (a *Accelerator) NewMemory() (engine.DeviceMemory, error) {
 	m := a.oracle.newMemory()
 	a.memories = append(a.memories, m)

@@ -22,14 +22,16 @@ type treePredictor struct {
 	heads  cudaoracles.Heads
 	value  device.Array[float64] // [Chains]
 	bad    device.Array[int32]   // as in treeKernels
-	u      treeAnswer            // empty before marginals are wanted
+
+	marginals struct{ arc, label device.Array[float32] } // empty before they are wanted
 
 	column, relation []int32 // of the batch, downloaded
 }
 
 func newTreePredictor(data *resident.Data, scorer cudanets.Scorer, b *resident.Batch) *treePredictor {
 	d, form := data.Device, scorer.Form()
-	p := &treePredictor{data: data, scorer: scorer, batch: b, best: cudaoracles.NewBestTrees(d), sum: cudaoracles.NewTreeSums(d),
+	p := &treePredictor{data: data, scorer: scorer, batch: b, best: cudaoracles.NewBestTrees(d),
+		sum:   cudaoracles.NewTreeSums(d),
 		value: device.New[float64](d, b.Chains, "scores of trees"), bad: device.NewFrom(d, []int32{allNumbers}, "an example")}
 	p.θ = newTrees(d, b, form)
 	p.heads = cudaoracles.NewHeads(d, &p.θ)
@@ -46,7 +48,8 @@ func newTrees(d *device.Device, b *resident.Batch, form structured.Form) cudaora
 		Arc: device.New[float32](d, b.Others, what), Label: device.New[float32](d, b.Others*relations, what)}
 }
 
-// answer computes what is wanted of the batch at w. The best trees are those of the CPU, also where several score the same.
+// answer computes what is wanted of the batch at w. The best trees are those of the CPU, also where several score the
+// same.
 func (p *treePredictor) answer(w device.Array[float32], wanted Wanted, a *Predicted) error {
 	d, find := p.data.Device, cudaoracles.FiniteTrees{Examples: p.batch.Examples, Bad: p.bad}
 	p.scorer.Score(w, p.batch, cudanets.Parts{p.θ.Arc, p.θ.Label})
@@ -61,23 +64,26 @@ func (p *treePredictor) answer(w device.Array[float32], wanted Wanted, a *Predic
 	}
 	var arc, label device.Array[float32]
 	if wanted.Marginals {
-		if p.u.arc.IsEmpty() {
-			const what = "marginals"
-			p.u = treeAnswer{arc: device.New[float32](d, p.θ.P, what), label: device.New[float32](d, p.θ.P*p.θ.R, what)}
+		u := &p.marginals
+		if u.arc.IsEmpty() {
+			u.arc = device.New[float32](d, p.θ.P, "marginals")
+			u.label = device.New[float32](d, p.θ.P*p.θ.R, "marginals")
 		}
-		arc, label = p.u.arc, p.u.label
+		arc, label = u.arc, u.label
 	}
 	p.sum.Exp(&p.θ, cudaoracles.GoldTrees{}, cmp.Or(wanted.Temperature, 1), p.value, arc, label, cudaoracles.FiniteTrees{})
 	a.LogZ = fetch(d, a.LogZ, p.value, p.batch.B)
 	if wanted.Marginals {
 		pairs := a.Rows[len(a.Rows)-1]
 		a.Marginals = fetch(d, a.Marginals, arc, pairs)
-		a.Relations = structured.Part{Shape: p.scorer.Form().Parts[1], Offsets: a.Rows, Values: fetch(d, a.Relations.Values, label, pairs*p.θ.R)}
+		a.Relations = structured.Part{Shape: p.scorer.Form().Parts[1], Offsets: a.Rows,
+			Values: fetch(d, a.Relations.Values, label, pairs*p.θ.R)}
 	}
 	return d.Err()
 }
 
-// outputs downloads the best trees. An output is a sentence's heads, numbered from 1 with 0 for the root, and then its relations.
+// outputs downloads the best trees. An output is a sentence's heads, numbered from 1 with 0 for the root, and then its
+// relations.
 func (p *treePredictor) outputs(a *Predicted) {
 	d, n := p.data.Device, p.batch.N
 	p.column, p.relation = fetch(d, p.column, p.heads.Column, n), fetch(d, p.relation, p.heads.Relation, n)

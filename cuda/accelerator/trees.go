@@ -32,17 +32,19 @@ type treeKernels struct {
 	bad            device.Array[int32] // [1] first example with a potential that is NaN or +∞
 }
 
-// hasTreeKernels reports whether treeKernels evaluates an objective of trees whose arcs score apart: with a smooth loss, and with the hinge unless the
-// K best trees smooth it.
+// hasTreeKernels reports whether treeKernels evaluates an objective of trees whose arcs score apart: with a smooth
+// loss, and with the hinge unless the K best trees smooth it.
 func hasTreeKernels(o *engine.Objective, s oracles.Smoothing) bool {
 	of, tree := o.Scorer.Form().Structure.(trees.SpanningTree)
 	_, task := o.Task.(trees.Hamming)
-	return tree && !of.Siblings && (o.Loss.Smooth() || o.Loss == engine.Hinge && s.Kind != oracles.L2) && (task || o.Task == nil) && o.Constraints == nil
+	return tree && !of.Siblings && (o.Loss.Smooth() || o.Loss == engine.Hinge && s.Kind != oracles.L2) &&
+		(task || o.Task == nil) && o.Constraints == nil
 }
 
 func newTreeKernels(data *resident.Data, of *engine.Objective, scorer cudanets.Scorer) (*treeKernels, error) {
 	d, set, form := data.Device, data.Set, scorer.Form()
-	o := &treeKernels{data: data, loss: of.Loss, scorer: scorer, sum: cudaoracles.NewTreeSums(d), best: cudaoracles.NewBestTrees(d), relations: form.Parts[1].Width,
+	o := &treeKernels{data: data, loss: of.Loss, scorer: scorer, sum: cudaoracles.NewTreeSums(d),
+		best: cudaoracles.NewBestTrees(d), relations: form.Parts[1].Width,
 		crossing: form.Structure.(trees.SpanningTree).NonProjective}
 	first, head, relation := []int32{0}, []int32(nil), []int32(nil)
 	for i := range set.Len() {
@@ -59,13 +61,13 @@ func newTreeKernels(data *resident.Data, of *engine.Objective, scorer cudanets.S
 		}
 		relation = append(relation, gold[n:]...)
 	}
-	o.first, o.head, o.relation = device.NewFrom(d, first, "the pairs"), device.NewFrom(d, head, "the gold trees"), device.NewFrom(d, relation, "the gold trees")
+	o.first, o.head, o.relation = device.NewFrom(d, first, "the pairs"), device.NewFrom(d, head, "the gold trees"),
+		device.NewFrom(d, relation, "the gold trees")
 	o.onto, o.bad = device.New[float64](d, numSums, "sums"), device.NewFrom(d, []int32{allNumbers}, "an example")
 	o.ClearSums()
 	return o, nil
 }
 
-// Free implements oracle.
 func (o *treeKernels) Free() {
 	d := o.data.Device
 	o.sum.Free()
@@ -76,20 +78,18 @@ func (o *treeKernels) Free() {
 	device.Free(d, o.onto)
 }
 
-// ClearSums implements oracle.
 func (o *treeKernels) ClearSums() { device.Zero(o.data.Device, o.onto) }
 
-// ReadSums implements oracle.
 func (o *treeKernels) ReadSums() engine.Sums { return readSums(o.data.Device, o.onto) }
 
 func (o *treeKernels) sums() device.Array[float64] { return o.onto }
 
-// NonFinite implements oracle.
 func (o *treeKernels) NonFinite() error {
 	return badExample(o.data, o.bad)
 }
 
-// badExample returns a *engine.NonFiniteError for the example of the data that bad [1] holds, and resets bad; nil if there is none.
+// badExample returns a *engine.NonFiniteError for the example of the data that bad [1] holds, and resets bad; nil if
+// there is none.
 func badExample(data *resident.Data, bad device.Array[int32]) error {
 	d, at := data.Device, [1]int32{allNumbers}
 	device.Download(d, at[:], bad)
@@ -100,148 +100,116 @@ func badExample(data *resident.Data, bad device.Array[int32]) error {
 	return &engine.NonFiniteError{Where: fmt.Sprintf("example %d (%s)", at[0], data.Set.Where(int(at[0])))}
 }
 
-// treeAnswer is the answer of the sums about each sentence of a batch.
-type treeAnswer struct {
-	value      device.Array[float64] // [B]
-	arc, label device.Array[float32] // [P], [P×R]
-}
-
-func (o *treeKernels) newAnswer(b *resident.Batch) treeAnswer {
-	d, what := o.data.Device, "the oracle's answers"
-	return treeAnswer{device.New[float64](d, b.Chains, what), device.New[float32](d, b.Others, what), device.New[float32](d, b.Others*o.relations, what)}
-}
-
-func (a treeAnswer) free(d *device.Device) {
-	device.Free(d, a.value)
-	device.Free(d, a.arc)
-	device.Free(d, a.label)
-}
-
 // treeEvaluation evaluates the loss on a batch.
 type treeEvaluation struct {
+	kernelEvaluation
 	*treeKernels
-	batch     *resident.Batch
-	θ         cudaoracles.Trees // without ℓ
-	u, before treeAnswer        // of Ask or Recall; of Change at the first point
-	gold      device.Array[float64]
-	most      device.Array[float64] // [Chains] of the best trees; empty for smooth losses, as heads are
-	heads     cudaoracles.Heads
-	exact     device.Array[int32] // [Chains] ones
-	v         cudanets.Parts
-	blocks    device.Array[float64] // sums of tree_difference's blocks
-	moved     device.Array[int32]   // [Chains] zero except between tree_difference and tally
-	index     device.Array[int32]   // [Others] pair of the data of each pair, for memories
-
-	asked, wantMax bool // of the last answers, from Ask
+	batch  *resident.Batch
+	θ      cudaoracles.Trees // without ℓ
+	heads  cudaoracles.Heads // of the best trees; empty for smooth losses, as the answers' Max is
+	v      cudanets.Parts
+	blocks device.Array[float64] // sums of tree_difference's blocks
+	moved  device.Array[int32]   // [Chains] zero except between tree_difference and tally
+	index  device.Array[int32]   // [Others] pair of the data of each pair, for memories
 }
 
 func (o *treeKernels) newEvaluation(b *resident.Batch) evaluation {
 	d, what := o.data.Device, "potentials and marginals"
-	l := &treeEvaluation{treeKernels: o, batch: b, u: o.newAnswer(b),
-		gold: device.New[float64](d, b.Chains, what), exact: device.New[int32](d, b.Chains, what), moved: device.New[int32](d, b.Chains, what),
+	l := &treeEvaluation{treeKernels: o, batch: b, moved: device.New[int32](d, b.Chains, what),
 		v:      cudanets.Parts{device.New[float32](d, b.Others, what), device.New[float32](d, b.Others*o.relations, what)},
-		blocks: device.New[float64](d, 3*rowBlocks(b.Others, 1+o.relations), what), index: device.New[int32](d, b.Others, what)}
+		blocks: device.New[float64](d, 3*rowBlocks(b.Others, 1+o.relations), what),
+		index:  device.New[int32](d, b.Others, what)}
 	l.θ = newTrees(d, b, o.scorer.Form())
-	d.Launch("ones", device.Dim{X: device.CeilDiv(b.Chains, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0, l.exact, int32(b.Chains))
 	device.Zero(d, l.moved)
 	if o.sum.Reserve(&l.θ); !o.loss.Smooth() {
 		o.best.Reserve(&l.θ)
-		l.heads, l.most = cudaoracles.NewHeads(d, &l.θ), device.New[float64](d, b.Chains, what)
+		l.heads = cudaoracles.NewHeads(d, &l.θ)
 	}
+	l.kernelEvaluation = newKernelEvaluation(l, o.loss)
 	return l
 }
 
-// Free implements evaluation.
+// newAnswer allocates answers, all of which are exact.
+func (l *treeEvaluation) newAnswer() (a cudaoracles.Answer) {
+	d, b, what := l.data.Device, l.batch, "the oracle's answers"
+	a = cudaoracles.Answer{
+		Value: device.New[float64](d, b.Chains, what), Gold: device.New[float64](d, b.Chains, what),
+		Node: device.New[float32](d, b.Others, what), Edge: device.New[float32](d, b.Others*l.relations, what),
+		Exact: device.New[int32](d, b.Chains, what),
+	}
+	if !l.treeKernels.loss.Smooth() {
+		a.Max = device.New[float64](d, b.Chains, what)
+	}
+	d.Launch("ones", device.Dim{X: device.CeilDiv(b.Chains, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
+		a.Exact, int32(b.Chains))
+	return a
+}
+
 func (l *treeEvaluation) Free() {
 	d := l.data.Device
 	for _, x := range []device.Array[float32]{l.θ.Arc, l.θ.Label, l.v[0], l.v[1]} {
 		device.Free(d, x)
 	}
-	for _, x := range []device.Array[int32]{l.exact, l.moved, l.index} {
+	for _, x := range []device.Array[int32]{l.moved, l.index} {
 		device.Free(d, x)
 	}
-	for _, x := range []device.Array[float64]{l.gold, l.most, l.blocks} {
-		device.Free(d, x)
-	}
+	device.Free(d, l.blocks)
 	l.heads.Free(d)
-	l.u.free(d)
-	l.before.free(d)
-}
-
-func (l *treeEvaluation) captured() bool { return true }
-func (l *treeEvaluation) smooth() bool   { return l.loss.Smooth() }
-
-// ReserveChange implements evaluation.
-func (l *treeEvaluation) ReserveChange() {
-	if l.before.value.IsEmpty() {
-		l.before = l.newAnswer(l.batch)
-	}
+	l.free(d)
 }
 
 func (l *treeEvaluation) trees() cudaoracles.GoldTrees {
-	return cudaoracles.GoldTrees{Source: l.batch.Source, Head: l.head, Relation: l.relation, Loss: l.loss != engine.CRF}
+	return cudaoracles.GoldTrees{Source: l.batch.Source, Head: l.head, Relation: l.relation,
+		Loss: l.treeKernels.loss != engine.CRF}
 }
 
-func (l *treeEvaluation) find() cudaoracles.FiniteTrees {
+func (l *treeEvaluation) finite() cudaoracles.FiniteTrees {
 	return cudaoracles.FiniteTrees{Examples: l.batch.Examples, Bad: l.bad}
 }
 
-func (l *treeEvaluation) score(w device.Array[float32]) {
+func (l *treeEvaluation) Score(w device.Array[float32]) {
 	l.scorer.Score(w, l.batch, cudanets.Parts{l.θ.Arc, l.θ.Label})
 }
 
-// Ask implements evaluation.
-func (l *treeEvaluation) Ask(w device.Array[float32], s oracles.Smoothing, wantMax bool) {
-	l.asked, l.wantMax = true, wantMax && !l.loss.Smooth()
-	l.query(w, s, &l.u)
-}
+func (l *treeEvaluation) find() { l.sum.Find(&l.θ, l.finite()) }
 
-func (l *treeEvaluation) query(w device.Array[float32], s oracles.Smoothing, a *treeAnswer) {
-	l.score(w)
-	s = smoothingOf(l.loss, s)
+func (l *treeEvaluation) ask(s oracles.Smoothing, wantMax bool, a *cudaoracles.Answer) {
 	switch s.Kind {
 	case oracles.Entropy:
-		l.sum.Exp(&l.θ, l.trees(), s.Mu, a.value, a.arc, a.label, l.find())
-		if l.wantMax {
-			l.best.Max(&l.θ, l.trees(), l.heads, l.most, l.find())
+		l.sum.Exp(&l.θ, l.trees(), s.Mu, a.Value, a.Node, a.Edge, l.finite())
+		if wantMax {
+			l.best.Max(&l.θ, l.trees(), l.heads, a.Max, l.finite())
 		}
 	case oracles.None:
-		l.best.Max(&l.θ, l.trees(), l.heads, a.value, l.find())
-		l.best.Indicators(&l.θ, l.heads, a.arc, a.label)
-		if l.wantMax {
-			device.Copy(l.data.Device, l.most, a.value)
+		l.best.Max(&l.θ, l.trees(), l.heads, a.Value, l.finite())
+		l.best.Indicators(&l.θ, l.heads, a.Node, a.Edge)
+		if wantMax {
+			device.Copy(l.data.Device, a.Max, a.Value)
 		}
 	default:
 		l.data.Device.Fail(errors.New("cuda: kernels of trees smooth by entropy only"))
 	}
-	l.trees().Score(l.data.Device, &l.θ, l.gold)
+	l.trees().Score(l.data.Device, &l.θ, a.Gold)
 }
 
-// Value implements evaluation.
-func (l *treeEvaluation) Value(w device.Array[float32]) {
+func (l *treeEvaluation) value(a *cudaoracles.Answer) {
 	var none device.Array[float32]
-	l.score(w)
-	if l.loss.Smooth() {
-		l.sum.Exp(&l.θ, l.trees(), 1, l.u.value, none, none, l.find())
+	if l.smooth() {
+		l.sum.Exp(&l.θ, l.trees(), 1, a.Value, none, none, l.finite())
 	} else {
-		l.best.Max(&l.θ, l.trees(), l.heads, l.u.value, l.find())
+		l.best.Max(&l.θ, l.trees(), l.heads, a.Value, l.finite())
 	}
-	l.trees().Score(l.data.Device, &l.θ, l.gold)
-	l.tally(l.u.value, l.u.value, device.Array[int32]{}, device.Array[float64]{}, device.Array[int32]{})
+	l.trees().Score(l.data.Device, &l.θ, a.Gold)
 }
 
-// Recall implements evaluation.
-func (l *treeEvaluation) Recall(w device.Array[float32], memory engine.DeviceMemory) {
-	l.score(w)
-	l.sum.Find(&l.θ, l.find())
-	l.asked = false
+func (l *treeEvaluation) store(of engine.DeviceMemory, a *cudaoracles.Answer) {
 	l.indices()
-	m := treeMemoryOf(memory)
+	m := of.(*treeMemory)
 	rows := func(u, r device.Array[float32], width int) {
 		l.launchRows("recall", width, u, l.index, r, int32(l.θ.P), int32(width), int32(rowsPerBlock(width)))
 	}
-	rows(l.u.arc, m.arc, 1)
-	rows(l.u.label, m.label, l.relations)
+	rows(a.Node, m.arc, 1)
+	rows(a.Edge, m.label, l.relations)
 }
 
 // launchRows launches a kernel over rows of a width, one per pair.
@@ -251,80 +219,58 @@ func (l *treeEvaluation) launchRows(kernel string, width int, args ...any) {
 
 // indices finds the pairs of the data that the batch has.
 func (l *treeEvaluation) indices() {
-	l.data.Device.Launch("pair_sources", device.Dim{X: device.CeilDiv(l.θ.P, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
+	l.data.Device.Launch("pair_sources", device.Dim{X: device.CeilDiv(l.θ.P, device.BlockThreads)},
+		device.Dim{X: device.BlockThreads}, 0,
 		l.batch.Examples, l.batch.Pairs, l.first, int32(l.θ.B), uint32(l.θ.P), l.index)
 }
 
-// Difference implements evaluation.
-func (l *treeEvaluation) Difference(memory engine.DeviceMemory) {
-	var r treeMemory
+func (l *treeEvaluation) difference(u *cudaoracles.Answer, r reference) {
+	var arc, label device.Array[float32] // the rows of r, if it has any, at the indices
 	var index, moved device.Array[int32]
-	if m := treeMemoryOf(memory); m != nil {
+	if r.before != nil {
+		arc, label = r.before.Node, r.before.Edge
+	} else if r.memory != nil {
 		l.indices()
-		r, index, moved = *m, l.index, l.moved
+		m := r.memory.(*treeMemory)
+		arc, label, index, moved = m.arc, m.label, l.index, l.moved
 	}
-	l.difference(r.arc, r.label, index, moved)
-	value, most, exact := device.Array[float64]{}, device.Array[float64]{}, device.Array[int32]{}
-	if l.asked {
-		value, exact = l.u.value, l.exact
-		if l.wantMax {
-			most = l.most
-		}
-	}
-	l.tally(value, most, exact, l.blocks, moved)
-}
-
-// difference sets v to c(u − r) and leaves its block sums in blocks. The references r are the gold trees if arc is empty, else the rows of arc and label
-// at the indices, or at the pairs' own rows.
-func (l *treeEvaluation) difference(arc, label device.Array[float32], index, moved device.Array[int32]) {
 	gold, rows := l.trees(), rowsPerBlock(1+l.relations)
 	flags := device.Flag(gold.Loss)
-	l.data.Device.Launch("tree_difference", device.Dim{X: rowBlocks(l.θ.P, 1+l.relations)}, device.Dim{X: device.BlockThreads}, device.BlockThreads/32*8,
-		l.u.arc, l.u.label, arc, label, index, l.θ.Arc, l.θ.Label, l.θ.Offsets, l.θ.Pairs, gold.Source, gold.Head, gold.Relation, l.batch.Weight, l.v[0], l.v[1],
-		l.blocks, moved, int32(l.θ.B), int32(l.θ.P), int32(l.θ.R), int32(rows), flags)
+	l.data.Device.Launch("tree_difference", device.Dim{X: rowBlocks(l.θ.P, 1+l.relations)},
+		device.Dim{X: device.BlockThreads}, device.BlockThreads/32*8,
+		u.Node, u.Edge, arc, label, index, l.θ.Arc, l.θ.Label, l.θ.Offsets, l.θ.Pairs, gold.Source, gold.Head, gold.Relation,
+		l.batch.Weight, l.v[0], l.v[1], l.blocks, moved, int32(l.θ.B), int32(l.θ.P), int32(l.θ.R), int32(rows), flags)
 }
 
-// tally adds to the objective's sums.
-func (l *treeEvaluation) tally(value, most device.Array[float64], exact device.Array[int32], blocks device.Array[float64], moved device.Array[int32]) {
-	none, b, flags := device.Array[float64]{}, l.batch, 0
-	if l.loss.Smooth() {
+func (l *treeEvaluation) tally(value, most, gold device.Array[float64], exact device.Array[int32], r *reference) {
+	var none, blocks device.Array[float64]
+	var moved device.Array[int32]
+	b, flags := l.batch, 0
+	if l.smooth() {
 		flags = smooth
 	}
+	if r != nil {
+		blocks = l.blocks
+		if r.memory != nil {
+			moved = l.moved
+		}
+	}
 	l.data.Device.Launch("tally", device.Dim{X: numSums}, device.Dim{X: device.BlockThreads}, device.BlockThreads/32*8,
-		value, most, l.gold, exact, b.Examples, b.Weight, blocks, none, moved, l.onto, int32(b.Chains), int32(blocks.Len()/3), int32(0), int32(flags))
+		value, most, gold, exact, b.Examples, b.Weight, blocks, none, moved, l.onto, int32(b.Chains), int32(blocks.Len()/3),
+		int32(0), int32(flags))
 }
 
-// Change implements evaluation.
-func (l *treeEvaluation) Change(from, to device.Array[float32], s oracles.Smoothing) {
-	l.wantMax = false
-	l.query(from, s, &l.before)
-	l.Ask(to, s, false)
-	l.difference(l.before.arc, l.before.label, device.Array[int32]{}, device.Array[int32]{})
-}
-
-// losses implements evaluation.
-func (l *treeEvaluation) losses() (value, gold device.Array[float64]) { return l.u.value, l.gold }
-
-// Pullback implements evaluation.
 func (l *treeEvaluation) Pullback(grad device.Array[float32]) { l.scorer.Pullback(l.v, grad) }
 
-// Remember implements evaluation.
-func (l *treeEvaluation) Remember(memory engine.DeviceMemory, γ float32) {
-	l.remember(treeMemoryOf(memory), device.Array[float32]{}, γ)
-}
-
-// RememberBy implements evaluation.
-func (l *treeEvaluation) RememberBy(memory engine.DeviceMemory, γ device.Array[float32]) {
-	l.remember(treeMemoryOf(memory), γ, 0)
-}
-
-func (l *treeEvaluation) remember(m *treeMemory, by device.Array[float32], γ float32) {
+func (l *treeEvaluation) move(of engine.DeviceMemory, a *cudaoracles.Answer, by device.Array[float32], γ float32) {
 	l.indices()
+	m := of.(*treeMemory)
 	rows := func(u, r device.Array[float32], width int) {
-		l.launchRows("remember", width, u, l.index, device.Array[int32]{}, l.batch.Offsets, r, by, γ, int32(l.θ.P), int32(width), int32(rowsPerBlock(width)))
+		l.launchRows("remember", width, u, l.index, device.Array[int32]{}, l.batch.Offsets, r, by, γ, int32(l.θ.P),
+			int32(width), int32(rowsPerBlock(width)))
 	}
-	rows(l.u.arc, m.arc, 1)
-	rows(l.u.label, m.label, l.relations)
+	rows(a.Node, m.arc, 1)
+	rows(a.Edge, m.label, l.relations)
 }
 
 // treeMemory is an engine.Memory of trees on a device.
@@ -333,40 +279,32 @@ type treeMemory struct {
 	arc, label device.Array[float32] // [pairs], [pairs×R]
 }
 
-func treeMemoryOf(m engine.DeviceMemory) *treeMemory {
-	if m == nil {
-		return nil
-	}
-	return m.(*treeMemory)
-}
-
 func (o *treeKernels) newMemory() ownedMemory {
 	d := o.data.Device
-	return &treeMemory{o, device.New[float32](d, o.pairs, "a memory"), device.New[float32](d, o.pairs*o.relations, "a memory")}
+	return &treeMemory{o, device.New[float32](d, o.pairs, "a memory"),
+		device.New[float32](d, o.pairs*o.relations, "a memory")}
 }
 
-// Free implements ownedMemory.
 func (m *treeMemory) Free() {
 	device.Free(m.of.data.Device, m.arc)
 	device.Free(m.of.data.Device, m.label)
 }
 
-// ToGold implements engine.DeviceMemory.
 func (m *treeMemory) ToGold(γ float32) {
 	o := m.of
 	if γ == 1 {
 		return
 	}
-	o.data.Device.Launch("tree_to_gold", device.Dim{X: device.CeilDiv(o.pairs, device.BlockThreads/32)}, device.Dim{X: device.BlockThreads}, 0,
-		m.arc, m.label, o.data.Offsets, o.first, o.head, o.relation, γ, int32(o.data.Set.Len()), int32(o.pairs), int32(o.relations))
+	o.data.Device.Launch("tree_to_gold", device.Dim{X: device.CeilDiv(o.pairs, device.BlockThreads/32)},
+		device.Dim{X: device.BlockThreads}, 0,
+		m.arc, m.label, o.data.Offsets, o.first, o.head, o.relation, γ, int32(o.data.Set.Len()), int32(o.pairs),
+		int32(o.relations))
 }
 
-// Store implements engine.DeviceMemory.
 func (m *treeMemory) Store(parts []structured.Part) error {
 	return store(m.of.data.Device, parts, m.arc, m.label)
 }
 
-// Load implements engine.DeviceMemory.
 func (m *treeMemory) Load(parts []structured.Part) {
 	load(m.of.data.Device, parts, m.arc, m.label)
 }

@@ -100,7 +100,6 @@ func (s *SparseLinear) Reserve(b *resident.Batch) error {
 // sumRows is ROWS_SUMMED of the kernel sum_rows, the rows that a block adds.
 const sumRows = 256
 
-// Score implements Scorer.
 func (s *SparseLinear) Score(w device.Array[float32], b *resident.Batch, θ Parts) {
 	s.batch = b
 	s.nodes.score(s.data.Device, w, device.Array[float32]{}, b, θ[0], s.labels)
@@ -115,7 +114,6 @@ func (s *SparseLinear) Score(w device.Array[float32], b *resident.Batch, θ Part
 	}
 }
 
-// Pullback implements Scorer.
 func (s *SparseLinear) Pullback(v Parts, grad device.Array[float32]) {
 	d, b, node, edge := s.data.Device, s.batch, v[0], v[1]
 	s.nodes.pullback(d, node, b, grad)

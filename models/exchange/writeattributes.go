@@ -43,7 +43,6 @@ type until struct {
 	io.Writer
 }
 
-// Write implements io.Writer.
 func (u until) Write(b []byte) (int, error) {
 	if err := u.ctx.Err(); err != nil {
 		return 0, err

@@ -62,7 +62,6 @@ func (in *Arcs) Apply(d *structured.Dataset, threads int) error {
 	return in.apply(rowsOfArcs, d, threads)
 }
 
-// Extractor implements Maker.
 func (in *Arcs) Extractor() func(d *structured.Dataset) error {
 	arcs := in.extractor(rowsOfArcs)
 	if in.Siblings == nil {
@@ -102,7 +101,6 @@ func (in *Arcs) applySiblings(d *structured.Dataset, threads int) {
 // Names implements Maker: attributes of arcs and of spans are known by hashes, and have no names.
 func (in *Arcs) Names() []*structured.Alphabet { return nil }
 
-// Missing implements Maker.
 func (in *Arcs) Missing(d *structured.Dataset) string {
 	if t := d.Table(trees.ArcRows); t == nil || t.Attributes == nil {
 		return "attributes of arcs"

@@ -128,7 +128,6 @@ func (in *Pairs) checkDense(d *structured.Dataset) error {
 	return nil
 }
 
-// Extractor implements Maker.
 func (in *Pairs) Extractor() func(d *structured.Dataset) error {
 	if in.Template == nil {
 		return in.checkDense
@@ -146,7 +145,6 @@ func (in *Pairs) Extractor() func(d *structured.Dataset) error {
 	}
 }
 
-// Names implements Maker.
 func (in *Pairs) Names() []*structured.Alphabet {
 	if in.Template == nil {
 		return nil
@@ -154,7 +152,6 @@ func (in *Pairs) Names() []*structured.Alphabet {
 	return append(in.Statistics.Names(), in.Dictionary.Pair.Node, in.Dictionary.Source.Node)
 }
 
-// Missing implements Maker.
 func (in *Pairs) Missing(d *structured.Dataset) string {
 	if t := d.Table(structured.Pairs); t == nil || t.Attributes == nil {
 		return "attributes of pairs"

@@ -89,10 +89,8 @@ func (in *Spans) Apply(d *structured.Dataset, threads int) error {
 	return in.apply(rowsOfSpans, d, threads)
 }
 
-// Extractor implements Maker.
 func (in *Spans) Extractor() func(d *structured.Dataset) error { return in.extractor(rowsOfSpans) }
 
-// Missing implements Maker.
 func (in *Spans) Missing(d *structured.Dataset) string {
 	if t := d.Table(constituents.SpanRows); t == nil || t.Attributes == nil || !brackets.Is(d) {
 		return "attributes of spans"

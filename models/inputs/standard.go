@@ -144,7 +144,6 @@ type standardised struct {
 	by *Standard
 }
 
-// Read implements structured.FeatureSource.
 func (s *standardised) Read(dst []float32, from, to int) error {
 	err := s.FeatureSource.Read(dst, from, to)
 	if err == nil {
@@ -153,7 +152,6 @@ func (s *standardised) Read(dst []float32, from, to int) error {
 	return err
 }
 
-// Fingerprint implements structured.FeatureSource.
 func (s *standardised) Fingerprint() (string, error) {
 	of, err := s.FeatureSource.Fingerprint()
 	return fmt.Sprintf("%s by %s", of, train.FingerprintOf(slices.Concat(s.by.Mean, s.by.Scale))), err
@@ -165,13 +163,11 @@ type inMemory struct {
 	dim    int
 }
 
-// Read implements structured.FeatureSource.
 func (m *inMemory) Read(dst []float32, from, to int) error {
 	copy(dst, m.values[from*m.dim:to*m.dim])
 	return nil
 }
 
-// Fingerprint implements structured.FeatureSource.
 func (m *inMemory) Fingerprint() (string, error) { return train.FingerprintOf(m.values), nil }
 
 // The tensors of a model file that hold how features are standardised.

@@ -78,7 +78,6 @@ type wordRowSource struct {
 	numbers []int32
 }
 
-// Read implements structured.FeatureSource.
 func (s *wordRowSource) Read(dst []float32, from, to int) error {
 	n := s.vectors.Dim
 	for t, word := range s.numbers[from:to] {
@@ -96,7 +95,6 @@ func (s *wordRowSource) Select(positions []int) structured.FeatureSource {
 	return to
 }
 
-// Fingerprint implements structured.FeatureSource.
 func (s *wordRowSource) Fingerprint() (string, error) {
 	h := sha256.New()
 	row := make([]byte, 4*s.vectors.Dim)

@@ -18,7 +18,6 @@ type objects struct{}
 // Boxes returns the reviewer of boxes.
 func Boxes() Reviewer { return objects{} }
 
-// Options implements Reviewer.
 func (objects) Options(probabilities bool) predictions.Options {
 	return predictions.Options{Probability: probabilities, Marginals: probabilities}
 }

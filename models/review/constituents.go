@@ -12,12 +12,10 @@ type brackets struct{ names *structured.Alphabet }
 // Constituents returns the reviewer of trees whose labels the model numbers by names.
 func Constituents(names *structured.Alphabet) Reviewer { return &brackets{names} }
 
-// Options implements Reviewer.
 func (r *brackets) Options(probabilities bool) predictions.Options {
 	return predictions.Options{Probability: probabilities, Marginals: probabilities}
 }
 
-// Add implements Reviewer.
 func (r *brackets) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Review) {
 	to.Units = "constituents"
 	to.All++

@@ -15,7 +15,6 @@ type variables struct {
 // Graphs returns the reviewer of labels of graphs that the model numbers by names. kind is what a variable is called.
 func Graphs(names *structured.Alphabet, kind string) Reviewer { return &variables{names, kind} }
 
-// Options implements Reviewer.
 func (v *variables) Options(probabilities bool) predictions.Options {
 	return predictions.Options{Probability: probabilities, Confidence: probabilities}
 }

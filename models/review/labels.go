@@ -27,7 +27,6 @@ func Labels(names *structured.Alphabet, kind string) Reviewer {
 	return &labels{names: names, rules: chains.NewEntities(names), kind: kind}
 }
 
-// Options implements Reviewer.
 func (l *labels) Options(probabilities bool) predictions.Options {
 	o := predictions.Options{Probability: probabilities, Confidence: probabilities, OwnLabels: true}
 	if probabilities && l.rules != nil {
@@ -36,7 +35,6 @@ func (l *labels) Options(probabilities bool) predictions.Options {
 	return o
 }
 
-// Add implements Reviewer.
 func (l *labels) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Review) {
 	to.Units = l.kind + "s"
 	places := text.PlacesOf(d, i)

@@ -15,7 +15,6 @@ type links struct{ of alignments.Outputs }
 // Links returns the reviewer of links.
 func Links(of alignments.Outputs) Reviewer { return links{of} }
 
-// Options implements Reviewer.
 func (links) Options(probabilities bool) predictions.Options {
 	return predictions.Options{Confidence: true, Probability: probabilities}
 }

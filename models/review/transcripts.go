@@ -15,7 +15,6 @@ type transcript struct{ names *structured.Alphabet }
 // Transcripts returns the reviewer of strings of symbols that the model numbers by names.
 func Transcripts(names *structured.Alphabet) Reviewer { return &transcript{names} }
 
-// Options implements Reviewer.
 func (*transcript) Options(probabilities bool) predictions.Options {
 	return predictions.Options{Probability: probabilities}
 }

@@ -16,12 +16,10 @@ type arcs struct{ names *structured.Alphabet }
 // Trees returns the reviewer of trees whose relations the model numbers by names.
 func Trees(names *structured.Alphabet) Reviewer { return &arcs{names} }
 
-// Options implements Reviewer.
 func (a *arcs) Options(probabilities bool) predictions.Options {
 	return predictions.Options{Probability: probabilities, Marginals: probabilities, Relations: probabilities}
 }
 
-// Add implements Reviewer.
 func (a *arcs) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Review) {
 	to.Units = "arcs"
 	to.All++

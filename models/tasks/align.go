@@ -151,5 +151,4 @@ func (c *linkComparison) Report() Report { return &LinkReport{c.evaluator.Links(
 // LinkReport is the Report of links.
 type LinkReport struct{ alignments.Metrics }
 
-// Text implements Report.
 func (r *LinkReport) Text(ReportOptions) string { return r.Table() }

@@ -87,7 +87,6 @@ type bestBoxes struct {
 	shape, what string // what they are, for a table
 }
 
-// General implements Report.
 func (r *BoxReport) General() structured.Metrics { return r.metrics }
 
 // MarshalJSON implements json.Marshaler: the metrics, and how many images were used and not used.
@@ -101,7 +100,6 @@ func (r *BoxReport) MarshalJSON() ([]byte, error) {
 	return m.MarshalJSON()
 }
 
-// Text implements Report.
 func (r *BoxReport) Text(ReportOptions) string {
 	var b strings.Builder
 	if c := r.counts; c != nil {

@@ -115,8 +115,6 @@ func (c *bracketComparison) Report() Report { return &BracketReport{c.evaluator.
 // BracketReport is the Report of trees of constituents.
 type BracketReport struct{ constituents.Metrics }
 
-// General implements Report.
 func (r *BracketReport) General() structured.Metrics { return r.Metrics.General() }
 
-// Text implements Report.
 func (r *BracketReport) Text(ReportOptions) string { return r.Table() }

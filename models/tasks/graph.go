@@ -309,8 +309,6 @@ type GraphReport struct {
 	table string
 }
 
-// General implements Report.
 func (r *GraphReport) General() structured.Metrics { return r.Metrics }
 
-// Text implements Report.
 func (r *GraphReport) Text(ReportOptions) string { return r.table }

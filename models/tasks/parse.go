@@ -107,8 +107,6 @@ func (c *treeComparison) Report() Report { return &TreeReport{c.evaluator.Metric
 // TreeReport is the Report of trees.
 type TreeReport struct{ trees.Metrics }
 
-// General implements Report.
 func (r *TreeReport) General() structured.Metrics { return r.Metrics.General() }
 
-// Text implements Report.
 func (r *TreeReport) Text(ReportOptions) string { return r.Table() }

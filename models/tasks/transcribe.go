@@ -201,8 +201,6 @@ func (c *transcriptComparison) Report() Report { return &TranscriptReport{c.eval
 // TranscriptReport is the Report of strings.
 type TranscriptReport struct{ transcripts.Metrics }
 
-// General implements Report.
 func (r *TranscriptReport) General() structured.Metrics { return r.Metrics.General() }
 
-// Text implements Report.
 func (r *TranscriptReport) Text(ReportOptions) string { return r.Table() }

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"context"
 	"fmt"
 	"math/bits"
 	"strings"
@@ -15,11 +16,11 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// open opens the device of a run, and resolves it and how many examples are in a step on it. Work that a device cannot do is
-// refused if the configuration names the device; otherwise the CPU does it. The run must be closed.
+// open opens the device of a run, and resolves it and how many examples are in a step on it. Work that a device cannot
+// do is refused if the configuration names the device; otherwise the CPU does it. The run must be closed.
 func (p *Problem) open() (*Run, error) {
 	m, problem := *p.model, *p.problem
-	r := &Run{Problem: *p}
+	r := &Run{Problem: *p, home: onHost{}}
 	r.model, r.problem = &m, &problem
 	named := r.config.Device != config.AutoDevice
 	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
@@ -36,29 +37,77 @@ func (p *Problem) open() (*Run, error) {
 	}
 	r.config = r.resolveDevice(r.config)
 	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
-	if r.device == nil {
-		if err := r.config.CheckDevice(); err != nil { // some settings are for a device only
-			return nil, err
-		}
-		return r, checkSteps(&r.config, r.problem)
+	return r, r.home.begin(r)
+}
+
+// home is where a run computes: onHost or *onDevice.
+type home interface {
+	// resolve sets the device in c, and the settings that depend on it.
+	resolve(r *Run, c *config.Config)
+
+	// batch returns how many examples are in a step where the settings leave it open; 0 is the method's own number. Where
+	// it is not 0, cpu is what suits the CPU.
+	batch(r *Run, cpu int) int
+
+	// begin refuses settings that are for another home, and says what this one does.
+	begin(r *Run) error
+
+	// meet tells the ranks of each other's homes.
+	meet(ctx context.Context, r *Run) error
+
+	close(r *Run)
+}
+
+// onHost is a run on the CPU.
+type onHost struct{}
+
+func (onHost) resolve(_ *Run, c *config.Config) { c.Device = config.CPU }
+
+func (onHost) batch(_ *Run, cpu int) int { return cpu }
+
+func (onHost) begin(r *Run) error {
+	if err := r.config.CheckDevice(); err != nil { // some settings are for a device only
+		return err
 	}
+	return checkSteps(&r.config, r.problem)
+}
+
+func (onHost) meet(context.Context, *Run) error { return nil }
+
+func (onHost) close(*Run) {}
+
+// onDevice is a run on a CUDA device.
+type onDevice struct {
+	*device.Device
+	accelerator *accelerator.Accelerator
+}
+
+// resolve names the device as --device does. Several ranks that have one each have no number in common.
+func (on *onDevice) resolve(r *Run, c *config.Config) {
+	c.Device, c.DeviceParts = fmt.Sprintf("%s:%d", config.CUDA, on.Info().Ordinal), r.deviceParts()
+	if r.o.ranks().Size() > 1 && r.config.Device == config.CUDA {
+		c.Device = config.CUDA
+	}
+}
+
+func (on *onDevice) batch(r *Run, cpu int) int {
+	if r.config.ModelBatch > 0 {
+		return cpu
+	}
+	return deviceBatch(r.config.Method, r.data.Train, cpu)
+}
+
+func (on *onDevice) begin(r *Run) error {
 	batch := any("the method's")
 	if r.config.Batch > 0 {
 		batch = r.config.Batch
 	}
-	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch, "products", r.products)
+	r.o.Log.Info("device "+on.Info().String(), "batch", batch, "products", on.accelerator.Products())
 	if !accelerator.HasKernels(r.problem.Objective, r.problem.Smoothing) {
-		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
+		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() +
+			" on the CPU")
 	}
-	return r, nil
-}
-
-// deviceName is the device as --device names it. Several ranks that have one each have no number in common.
-func (r *Run) deviceName() string {
-	if r.o.ranks().Size() > 1 && r.config.Device == config.CUDA {
-		return config.CUDA
-	}
-	return fmt.Sprintf("%s:%d", config.CUDA, r.device.Info().Ordinal)
+	return nil
 }
 
 // chooseBatch returns the examples per step where the settings leave them open, 0 for the method's own number.
@@ -67,10 +116,7 @@ func (r *Run) chooseBatch() int {
 	if d, ok := r.config.Optimiser(); ok && d.Batch != nil {
 		batch = d.Batch(&r.config.Settings, r.problem.Scorer.Dim())
 	}
-	if r.device != nil && r.config.ModelBatch <= 0 {
-		batch = deviceBatch(r.config.Method, r.data.Train, batch)
-	}
-	return batch
+	return r.home.batch(r, batch)
 }
 
 // warnIfMoved says where a run goes on on another kind of device.
@@ -80,7 +126,8 @@ func (r *Run) warnIfMoved() {
 		return
 	}
 	before, _, _ := strings.Cut(was.Device, ":")
-	if now, _, _ := strings.Cut(r.config.Device, ":"); now != before || was.TF32 != r.config.TF32 || max(1, was.DeviceParts) != max(1, r.config.DeviceParts) {
+	if now, _, _ := strings.Cut(r.config.Device, ":"); now != before || was.TF32 != r.config.TF32 ||
+		max(1, was.DeviceParts) != max(1, r.config.DeviceParts) {
 		r.o.Log.Warn("the run continues on another device, in another precision or in other parts: its bits will differ from those of the run without a break", "was", was.Device,
 			"now", r.config.Device, "parts_were", max(1, was.DeviceParts), "parts_now", max(1, r.config.DeviceParts))
 	}
@@ -103,7 +150,8 @@ func (r *Run) moveTo(ordinal int) error {
 	if r.problem.Loss == engine.Quadratic {
 		return structured.BadInput("--loss %v trains on the CPU; use --device cpu", r.problem.Loss)
 	}
-	if d := r.data.Train; d.Features == nil && d.Source != nil && d.Attributes == nil && !isCrops(d) { // beside attributes features are refused anyway
+	if d := r.data.Train; d.Features == nil && d.Source != nil && d.Attributes == nil && !isCrops(d) {
+		// beside attributes features are refused anyway
 		return structured.BadInput("%s: the features stay out of memory, where a device needs them; leave out --stream if they fit, or use --device cpu", d.Name)
 	}
 	parts := r.deviceParts()
@@ -119,7 +167,7 @@ func (r *Run) moveTo(ordinal int) error {
 		_ = d.Close() // the first error counts
 		return err
 	}
-	r.device, r.products, r.accelerator = d, a.Products(), a
+	r.home = &onDevice{d, a}
 	if accelerator.HasKernels(r.problem.Objective, r.problem.Smoothing) {
 		r.model.RunOn(d, r.config.TF32)
 	}
@@ -128,17 +176,20 @@ func (r *Run) moveTo(ordinal int) error {
 	return r.problem.Join(r.o.ranks())
 }
 
-// close gives up the run's device. What failed on it was said where it did.
+// close gives up the run's home.
 func (r *Run) close() {
-	if r.device != nil {
-		_ = r.device.Close()
-		r.device = nil
-		r.model.RunOn(nil, false)
-	}
+	r.home.close(r)
+	r.home = onHost{}
 }
 
-// leastSteps is how many steps a pass has at least where the batch is chosen for a device, and stepPositions the positions of
-// a step that keep one busy.
+// close gives up the device. What failed on it was said where it did.
+func (on *onDevice) close(r *Run) {
+	_ = on.Close()
+	r.model.RunOnHost()
+}
+
+// leastSteps is how many steps a pass has at least where the batch is chosen for a device, and stepPositions the
+// positions of a step that keep one busy.
 const (
 	leastSteps    = 64
 	stepPositions = 1 << 13

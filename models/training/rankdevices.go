@@ -8,19 +8,22 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// sayDevices says which device each rank has, if they have any.
-func (r *Run) sayDevices(ctx context.Context) error {
-	if r.device == nil || r.o.ranks().Size() == 1 {
+// meet says which device each rank has, and joins them.
+func (on *onDevice) meet(ctx context.Context, r *Run) error {
+	if r.o.ranks().Size() == 1 { // there is nobody to tell
 		return nil
 	}
-	all, err := r.o.Ranks.AllGather(ctx, []byte(r.device.Info().String()))
+	all, err := r.o.Ranks.AllGather(ctx, []byte(on.Info().String()))
 	if err != nil {
 		return err
 	}
 	for rank, name := range all {
 		r.o.Log.Info(fmt.Sprintf("device of %s: %s", r.o.Ranks.Name(rank), name))
 	}
-	return nil
+	if r.deviceParts() <= 1 {
+		return nil
+	}
+	return on.join(ctx, r)
 }
 
 // place is where a rank computes, and how it can exchange gradients.
@@ -30,17 +33,15 @@ type place struct {
 	Device  string // UUID, which no two GPUs have on any machine; containers of one machine may give it several names
 }
 
-// joinDevices makes the devices of ranks that share batches a group, which exchanges gradients without the hosts, if every rank has NCCL and a device of its own.
-func (r *Run) joinDevices(ctx context.Context) error {
-	size := r.o.ranks().Size()
-	if r.device == nil || size == 1 || r.deviceParts() <= 1 {
-		return nil
-	}
-	library, why, err := device.OpenNCCL(r.device.Info().Emulated())
+// join makes the devices of ranks that share batches a group, which exchanges gradients without the hosts, if every
+// rank has NCCL and a device of its own.
+func (on *onDevice) join(ctx context.Context, r *Run) error {
+	size := r.o.Ranks.Size()
+	library, why, err := device.OpenNCCL(on.Info().Emulated())
 	if err != nil {
 		return err
 	}
-	mine := place{Why: why, Device: r.device.Info().UUID}
+	mine := place{Why: why, Device: on.Info().UUID}
 	if library != nil {
 		mine.Library = library.Version()
 	}
@@ -72,16 +73,17 @@ func (r *Run) joinDevices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c, err := r.device.Join(library, size, r.o.Ranks.Rank(), group, func() error { return r.o.Ranks.Ended(ctx) })
+	c, err := on.Join(library, size, r.o.Ranks.Rank(), group, func() error { return r.o.Ranks.Ended(ctx) })
 	if err != nil {
 		return fmt.Errorf("%w (DSP_NCCL_LIBRARY=off adds gradients on the hosts)", err)
 	}
-	r.accelerator.GatherOver(c)
+	on.accelerator.GatherOver(c)
 	r.o.Log.Info("gradients of the ranks' parts go from GPU to GPU, by " + library.String())
 	return nil
 }
 
-// whyThroughHosts returns why devices at these places, one for each rank, cannot exchange gradients themselves; empty if they can.
+// whyThroughHosts returns why devices at these places, one for each rank, cannot exchange gradients themselves; empty
+// if they can.
 func whyThroughHosts(places []place, name func(rank int) string) string {
 	used := map[string]int{}
 	for rank, p := range places {

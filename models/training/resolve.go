@@ -39,10 +39,12 @@ func resolveFolder(c config.Config) config.Config {
 	return c
 }
 
-// resolve is the second stage. It returns the method for an objective, and the configuration with every setting resolved that given
-// leaves open, except those that depend on the device, for a run of that many ranks; why gives the reason of an automatic choice of the method. m is the model that
-// was made as given says: its configuration says what the data decided.
-func resolve(given config.Config, m *models.Model, o *engine.Objective, ranks int) (c config.Config, method train.Method, why string, err error) {
+// resolve is the second stage. It returns the method for an objective, and the configuration with every setting
+// resolved that given leaves open, except those that depend on the device, for a run of that many ranks; why gives the
+// reason of an automatic choice of the method. m is the model that was made as given says: its configuration says what
+// the data decided.
+func resolve(given config.Config, m *models.Model, o *engine.Objective, ranks int) (c config.Config,
+	method train.Method, why string, err error) {
 	c = m.Config
 	by, why := chooseMethod(&c, o, ranks)
 	c.Method, c.Passes = by.Name, cmp.Or(c.Passes, by.PassesFor(o))
@@ -53,8 +55,8 @@ func resolve(given config.Config, m *models.Model, o *engine.Objective, ranks in
 	c.Reg = tasks.ChooseReg(&c)
 	c.Smoothing = chooseSmoothing(&c, by, o)
 
-	// The choices are known, so settings that have no effect with them are refused. Sizes are validated as given, because the network
-	// fills in those that it has.
+	// The choices are known, so settings that have no effect with them are refused. Sizes are validated as given, because
+	// the network fills in those that it has.
 	given.Net, given.Loss, given.Smoothing, given.Settings = c.Net, c.Loss, c.Smoothing, c.Settings
 	if err := Validate(&given); err != nil {
 		return c, nil, "", err
@@ -81,10 +83,7 @@ func resolve(given config.Config, m *models.Model, o *engine.Objective, ranks in
 
 // resolveDevice is the last stage: it returns c with the device that the run uses, and the examples in a step on it.
 func (r *Run) resolveDevice(c config.Config) config.Config {
-	c.Device = config.CPU
-	if r.device != nil {
-		c.Device, c.DeviceParts = r.deviceName(), r.deviceParts()
-	}
+	r.home.resolve(r, &c)
 	c.Batch = cmp.Or(c.Batch, r.chooseBatch())
 	return c
 }

@@ -30,7 +30,6 @@ func newRising(log *slog.Logger, c *config.Config, earlier []record.Record) *ris
 	return r
 }
 
-// Record implements record.Recorder.
 func (r *rising) Record(p record.Record) error {
 	objective := float64(p.Objective)
 	if math.IsNaN(objective) { // the pass went without

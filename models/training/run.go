@@ -13,8 +13,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dsp-go/dsp/cuda/accelerator"
-	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/localisation"
@@ -31,12 +29,11 @@ import (
 // largeGarbage is how much garbage, in per cent of what is in use, may lie beside a large state.
 const largeGarbage = 4
 
-// Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
+// Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and
+// its method change.
 type Run struct {
 	Problem
-	device      *device.Device           // or nil for the CPU
-	products    string                   // what multiplies matrices on the device
-	accelerator *accelerator.Accelerator // what works on the device
+	home home
 
 	measurers *models.Ranks // that share what is measured on development and test data; nil: there is one process
 }
@@ -128,7 +125,8 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if far != "" {
 		far += largeFeatures(r.data.Train)
 	}
-	r.o.Log.Info(record.Certified(out.Reason, result.Relaxed && !math.IsNaN(float64(result.Dual)))+far, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
+	r.o.Log.Info(record.Certified(out.Reason, result.Relaxed && !math.IsNaN(float64(result.Dual)))+far, "method",
+		result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
 	if err := r.model.Save(result.Model); err != nil {
 		return result, history.Records, err
 	}
@@ -145,8 +143,8 @@ func (r *Run) unfinished() string {
 	return filepath.Join(r.config.Out, checkpointFolder, models.ModelFile)
 }
 
-// sayRate says how fast features came that are not in memory, and whether that or the computation bounds the run, which took that
-// long.
+// sayRate says how fast features came that are not in memory, and whether that or the computation bounds the run, which
+// took that long.
 func (r *Run) sayRate(took time.Duration) {
 	s, ok := r.data.Train.Source.(*localisation.Stream)
 	if !ok {
@@ -159,7 +157,8 @@ func (r *Run) sayRate(took time.Duration) {
 		bound = "reading"
 	}
 	r.o.Log.Info("features were read from outside memory", "gigabytes", fmt.Sprintf("%.2f", bytes/1e9),
-		"per_second", fmt.Sprintf("%.2f GB on each of %.0f threads while reading", bytes/1e9/max(spent.Seconds(), 1e-9), threads),
+		"per_second", fmt.Sprintf("%.2f GB on each of %.0f threads while reading", bytes/1e9/max(spent.Seconds(), 1e-9),
+			threads),
 		"share_of_time", fmt.Sprintf("%.0f %%", 100*share), "bound_by", bound)
 }
 
@@ -180,7 +179,8 @@ func newState(w []float32) *train.State {
 	return &train.State{W: w, Primal: nan, Dual: nan, Smoothed: nan, Exact: nan, ProxGradient: nan}
 }
 
-// identity is what tells this run from others: settings and fingerprints of what they name. A checkpoint, or a path, of another identity is refused.
+// identity is what tells this run from others: settings and fingerprints of what they name. A checkpoint, or a path, of
+// another identity is refused.
 func (r *Run) identity() map[string]string {
 	identity := identityOf(r.config)
 	for _, name := range drawnBy {
@@ -193,7 +193,8 @@ func (r *Run) identity() map[string]string {
 	if _, own := nets.HasSetting(r.config.Net, ""); own { // its program may have changed it
 		identity["parameters of net "+r.config.Net] = r.model.Net.Layout().String()
 	}
-	for name, m := range map[string][]float32{"model to start from": r.started(), "model to regularise towards": r.model.Prior} {
+	for name, m := range map[string][]float32{"model to start from": r.started(),
+		"model to regularise towards": r.model.Prior} {
 		if m != nil {
 			identity[name] = train.FingerprintOf(m)
 		}

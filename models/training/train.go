@@ -1,7 +1,8 @@
 // Package training trains models from a configuration.
 //
-// A training goes one way: settings as given; models.Resolved; models.Raw; models.Data, which has inputs; Problem; Run. Each is made by one
-// function from the one before. Each choice is a function that returns it; only the resolvers, in files resolve.go, write it down.
+// A training goes one way: settings as given; models.Resolved; models.Raw; models.Data, which has inputs; Problem; Run.
+// Each is made by one function from the one before. Each choice is a function that returns it; only the resolvers, in
+// files resolve.go, write it down.
 package training
 
 import (
@@ -50,7 +51,8 @@ func Train(ctx context.Context, c config.Config, o TrainOptions) (*Result, error
 }
 
 // trainAll is Train, but returns the run folder and the curves instead of drawing them.
-func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result *Result, dir string, runs []curves.Run, err error) {
+func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result *Result, dir string, runs []curves.Run,
+	err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -83,7 +85,8 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 			err = errors.Join(err, removeIfEmpty(c.Out))
 		}
 	}()
-	if o.ranks().Size() > 1 && c.Encoder == "" && c.Vectors == "" && (c.Device == config.CPU || c.Device == config.AutoDevice) { // a GPU needs features in memory
+	if o.ranks().Size() > 1 && c.Encoder == "" && c.Vectors == "" &&
+		(c.Device == config.CPU || c.Device == config.AutoDevice) { // a GPU needs features in memory
 		r.LeaveFeatures()
 	}
 	data, err := host.Await(ctx, func() (*models.Data, error) { return r.SharedData(share(ctx, o)) })
@@ -110,8 +113,9 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 // mostGarbage is how many bytes of garbage may lie beside large data.
 const mostGarbage = 128 << 20
 
-// boundGarbage gives garbage back to the system, since reading leaves about as much of it as data, and keeps the collector from leaving a share
-// of large data as garbage: a collection looks at few arrays. The function that it returns ends that.
+// boundGarbage gives garbage back to the system, since reading leaves about as much of it as data, and keeps the
+// collector from leaving a share of large data as garbage: a collection looks at few arrays. The function that it
+// returns ends that.
 func boundGarbage() (end func()) {
 	debug.FreeOSMemory()
 	var m runtime.MemStats
@@ -121,7 +125,8 @@ func boundGarbage() (end func()) {
 	return func() { debug.SetGCPercent(was) }
 }
 
-// garbageBeside returns the garbage that may lie beside so many bytes, in per cent of them, where the process allows percent; negative ones allow any.
+// garbageBeside returns the garbage that may lie beside so many bytes, in per cent of them, where the process allows
+// percent; negative ones allow any.
 func garbageBeside(bytes uint64, percent int) int {
 	if percent < 0 {
 		return percent
@@ -183,10 +188,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	}
 	r, err := p.open()
 	if err == nil {
-		err = r.sayDevices(ctx)
-	}
-	if err == nil {
-		err = r.joinDevices(ctx)
+		err = r.home.meet(ctx, r)
 	}
 	if err != nil {
 		return nil, nil, err

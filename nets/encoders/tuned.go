@@ -131,7 +131,6 @@ func (t *Tuned) named() []graph.Param {
 // Params implements graph.Encoder. The initial values are those of the pretrained encoder.
 func (t *Tuned) Params() []graph.Param { return t.params }
 
-// Tables implements graph.Encoder.
 func (t *Tuned) Tables() []graph.EncoderTable {
 	if t.bottom == nil {
 		return nil
@@ -143,7 +142,6 @@ func (t *Tuned) Tables() []graph.EncoderTable {
 	return tables
 }
 
-// RowsRead implements graph.Encoder.
 func (t *Tuned) RowsRead(_ int, batch *structured.Batch, rows []int32) []int32 {
 	p := batch.Data.Pieces
 	if p == nil {

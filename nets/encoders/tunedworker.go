@@ -37,7 +37,6 @@ type stage struct {
 	arena []float32 // of its own
 }
 
-// NewWorker implements graph.Encoder.
 func (t *Tuned) NewWorker() graph.EncoderWorker {
 	w := &tunedWorker{t: t, stages: make([]stage, t.Read.To+1), states: make([][]float32, t.Read.To+1),
 		data: structured.Dataset{Name: "pieces", Vocab: []*structured.Alphabet{nil}}}
@@ -47,7 +46,6 @@ func (t *Tuned) NewWorker() graph.EncoderWorker {
 	return w
 }
 
-// Encode implements graph.EncoderWorker.
 func (w *tunedWorker) Encode(weights []float32, seed uint64, batch *structured.Batch, rows []float32) error {
 	t := w.t
 	if err := w.open(batch); err != nil {
@@ -152,7 +150,6 @@ func (w *tunedWorker) read(k int, x, rows []float32) {
 	}
 }
 
-// Pullback implements graph.EncoderWorker.
 func (w *tunedWorker) Pullback(v, grad []float32) error {
 	t, width := w.t, w.t.Width()
 	w.shares = vec.Grow(w.shares, w.rows*width)
@@ -186,7 +183,6 @@ func (w *tunedWorker) Pullback(v, grad []float32) error {
 	return nil
 }
 
-// Push implements graph.EncoderWorker.
 func (w *tunedWorker) Push(ẇ, rows []float32) error {
 	t := w.t
 	clear(rows)

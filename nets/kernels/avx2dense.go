@@ -7,9 +7,11 @@ package kernels
 import (
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
-var avx2Dense = DenseLoops{
+var avx2Dense = &DenseLoops{
 	Name:        "AVX2",
 	Score:       denseScore8,
 	Pull:        densePull8,
@@ -17,8 +19,8 @@ var avx2Dense = DenseLoops{
 	PullDouble:  densePullDouble8,
 }
 
-// denseScore8 keeps the sums of four rows, two vectors of each, in registers while it goes through the weights. The last vector of a row
-// is masked.
+// denseScore8 keeps the sums of four rows, two vectors of each, in registers while it goes through the weights. The
+// last vector of a row is masked.
 func denseScore8(to, z [][]float32, w []float32) {
 	dim, y, ok := denseSize(z, to, len(w))
 	if !ok {
@@ -27,53 +29,55 @@ func denseScore8(to, z [][]float32, w []float32) {
 	for r := 0; r < len(to); r += 4 {
 		t0, t1, t2, t3 := four(to, r, y)
 		z0, z1, z2, z3 := four(z, r, dim)
-		for j := 0; j < y; j += 2 * lanes8 {
+		for j := 0; j < y; j += 2 * simd.Singles8 {
 			n, p := y-j, unsafe.Pointer(&w[j])
-			if n > lanes8 {
-				tail := first8(min(n, 2*lanes8) - lanes8)
-				a0, a1, a2, a3 := load8(t0, j), load8(t1, j), load8(t2, j), load8(t3, j)
-				b0, b1 := loadFirst8(t0, j+lanes8, tail), loadFirst8(t1, j+lanes8, tail)
-				b2, b3 := loadFirst8(t2, j+lanes8, tail), loadFirst8(t3, j+lanes8, tail)
+			if n > simd.Singles8 {
+				tail := simd.First8(min(n, 2*simd.Singles8) - simd.Singles8)
+				a0, a1, a2, a3 := simd.Load8(t0, j), simd.Load8(t1, j), simd.Load8(t2, j), simd.Load8(t3, j)
+				b0, b1 := simd.LoadFirst8(t0, j+simd.Singles8, tail), simd.LoadFirst8(t1, j+simd.Singles8, tail)
+				b2, b3 := simd.LoadFirst8(t2, j+simd.Singles8, tail), simd.LoadFirst8(t3, j+simd.Singles8, tail)
 				for d := range dim {
-					w0, w1 := load8(p, d*y), loadFirst8(p, d*y+lanes8, tail)
-					x := spread8(z0, d)
+					w0, w1 := simd.Load8(p, d*y), simd.LoadFirst8(p, d*y+simd.Singles8, tail)
+					x := simd.Broadcast8(z0, d)
 					a0, b0 = x.MulAdd(w0, a0), x.MulAdd(w1, b0)
-					x = spread8(z1, d)
+					x = simd.Broadcast8(z1, d)
 					a1, b1 = x.MulAdd(w0, a1), x.MulAdd(w1, b1)
-					x = spread8(z2, d)
+					x = simd.Broadcast8(z2, d)
 					a2, b2 = x.MulAdd(w0, a2), x.MulAdd(w1, b2)
-					x = spread8(z3, d)
+					x = simd.Broadcast8(z3, d)
 					a3, b3 = x.MulAdd(w0, a3), x.MulAdd(w1, b3)
 				}
-				store8(t0, j, a0)
-				store8(t1, j, a1)
-				store8(t2, j, a2)
-				store8(t3, j, a3)
-				storeFirst8(t0, j+lanes8, b0, tail)
-				storeFirst8(t1, j+lanes8, b1, tail)
-				storeFirst8(t2, j+lanes8, b2, tail)
-				storeFirst8(t3, j+lanes8, b3, tail)
+				simd.Store8(t0, j, a0)
+				simd.Store8(t1, j, a1)
+				simd.Store8(t2, j, a2)
+				simd.Store8(t3, j, a3)
+				simd.StoreFirst8(t0, j+simd.Singles8, b0, tail)
+				simd.StoreFirst8(t1, j+simd.Singles8, b1, tail)
+				simd.StoreFirst8(t2, j+simd.Singles8, b2, tail)
+				simd.StoreFirst8(t3, j+simd.Singles8, b3, tail)
 			} else {
-				tail := first8(n)
-				a0, a1, a2, a3 := loadFirst8(t0, j, tail), loadFirst8(t1, j, tail), loadFirst8(t2, j, tail), loadFirst8(t3, j, tail)
+				tail := simd.First8(n)
+				a0, a1, a2, a3 := simd.LoadFirst8(t0, j, tail), simd.LoadFirst8(t1, j, tail), simd.LoadFirst8(t2, j, tail),
+					simd.LoadFirst8(t3, j, tail)
 				for d := range dim {
-					w0 := loadFirst8(p, d*y, tail)
-					a0 = spread8(z0, d).MulAdd(w0, a0)
-					a1 = spread8(z1, d).MulAdd(w0, a1)
-					a2 = spread8(z2, d).MulAdd(w0, a2)
-					a3 = spread8(z3, d).MulAdd(w0, a3)
+					w0 := simd.LoadFirst8(p, d*y, tail)
+					a0 = simd.Broadcast8(z0, d).MulAdd(w0, a0)
+					a1 = simd.Broadcast8(z1, d).MulAdd(w0, a1)
+					a2 = simd.Broadcast8(z2, d).MulAdd(w0, a2)
+					a3 = simd.Broadcast8(z3, d).MulAdd(w0, a3)
 				}
-				storeFirst8(t0, j, a0, tail)
-				storeFirst8(t1, j, a1, tail)
-				storeFirst8(t2, j, a2, tail)
-				storeFirst8(t3, j, a3, tail)
+				simd.StoreFirst8(t0, j, a0, tail)
+				simd.StoreFirst8(t1, j, a1, tail)
+				simd.StoreFirst8(t2, j, a2, tail)
+				simd.StoreFirst8(t3, j, a3, tail)
 			}
 		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// densePull8 keeps the sums for four numbers of the rows z, two vectors of each, in registers while it goes through the rows.
+// densePull8 keeps the sums for four numbers of the rows z, two vectors of each, in registers while it goes through
+// the rows.
 func densePull8(to []float32, z, v [][]float32) {
 	if len(v) > rowsAtOnce {
 		densePull8(to, z[:rowsAtOnce], v[:rowsAtOnce])
@@ -84,59 +88,61 @@ func densePull8(to []float32, z, v [][]float32) {
 	if !ok {
 		return
 	}
-	for j := 0; j < y; j += 2 * lanes8 {
-		first, rest := min(y-j, lanes8), max(0, min(y-j, 2*lanes8)-lanes8)
-		m0, m1 := first8(first), first8(rest)
+	for j := 0; j < y; j += 2 * simd.Singles8 {
+		first, rest := min(y-j, simd.Singles8), max(0, min(y-j, 2*simd.Singles8)-simd.Singles8)
+		m0, m1 := simd.First8(first), simd.First8(rest)
 		for d := 0; d < dim; d += 4 {
 			d1, d2, d3 := min(d+1, dim-1), min(d+2, dim-1), min(d+3, dim-1) // those beyond the end repeat the last one
-			p0, p1, p2, p3 := unsafe.Pointer(&to[d*y+j]), unsafe.Pointer(&to[d1*y+j]), unsafe.Pointer(&to[d2*y+j]), unsafe.Pointer(&to[d3*y+j])
-			a0, a1, a2, a3 := loadFirst8(p0, 0, m0), loadFirst8(p1, 0, m0), loadFirst8(p2, 0, m0), loadFirst8(p3, 0, m0)
+			p0, p1, p2, p3 := unsafe.Pointer(&to[d*y+j]), unsafe.Pointer(&to[d1*y+j]), unsafe.Pointer(&to[d2*y+j]),
+				unsafe.Pointer(&to[d3*y+j])
+			a0, a1, a2, a3 := simd.LoadFirst8(p0, 0, m0), simd.LoadFirst8(p1, 0, m0), simd.LoadFirst8(p2, 0, m0),
+				simd.LoadFirst8(p3, 0, m0)
 			if rest > 0 {
-				b0, b1 := loadFirst8(p0, lanes8, m1), loadFirst8(p1, lanes8, m1)
-				b2, b3 := loadFirst8(p2, lanes8, m1), loadFirst8(p3, lanes8, m1)
+				b0, b1 := simd.LoadFirst8(p0, simd.Singles8, m1), simd.LoadFirst8(p1, simd.Singles8, m1)
+				b2, b3 := simd.LoadFirst8(p2, simd.Singles8, m1), simd.LoadFirst8(p3, simd.Singles8, m1)
 				for r, row := range z {
 					from, at := unsafe.Pointer(&v[r][j]), unsafe.Pointer(&row[:dim][0])
-					v0, v1 := loadFirst8(from, 0, m0), loadFirst8(from, lanes8, m1)
-					x := spread8(at, d)
+					v0, v1 := simd.LoadFirst8(from, 0, m0), simd.LoadFirst8(from, simd.Singles8, m1)
+					x := simd.Broadcast8(at, d)
 					a0, b0 = x.MulAdd(v0, a0), x.MulAdd(v1, b0)
-					x = spread8(at, d1)
+					x = simd.Broadcast8(at, d1)
 					a1, b1 = x.MulAdd(v0, a1), x.MulAdd(v1, b1)
-					x = spread8(at, d2)
+					x = simd.Broadcast8(at, d2)
 					a2, b2 = x.MulAdd(v0, a2), x.MulAdd(v1, b2)
-					x = spread8(at, d3)
+					x = simd.Broadcast8(at, d3)
 					a3, b3 = x.MulAdd(v0, a3), x.MulAdd(v1, b3)
 				}
-				storeFirst8(p0, lanes8, b0, m1)
-				storeFirst8(p1, lanes8, b1, m1)
-				storeFirst8(p2, lanes8, b2, m1)
-				storeFirst8(p3, lanes8, b3, m1)
+				simd.StoreFirst8(p0, simd.Singles8, b0, m1)
+				simd.StoreFirst8(p1, simd.Singles8, b1, m1)
+				simd.StoreFirst8(p2, simd.Singles8, b2, m1)
+				simd.StoreFirst8(p3, simd.Singles8, b3, m1)
 			} else {
 				for r, row := range z {
-					v0, at := loadFirst8(unsafe.Pointer(&v[r][j]), 0, m0), unsafe.Pointer(&row[:dim][0])
-					a0, a1 = spread8(at, d).MulAdd(v0, a0), spread8(at, d1).MulAdd(v0, a1)
-					a2, a3 = spread8(at, d2).MulAdd(v0, a2), spread8(at, d3).MulAdd(v0, a3)
+					v0, at := simd.LoadFirst8(unsafe.Pointer(&v[r][j]), 0, m0), unsafe.Pointer(&row[:dim][0])
+					a0, a1 = simd.Broadcast8(at, d).MulAdd(v0, a0), simd.Broadcast8(at, d1).MulAdd(v0, a1)
+					a2, a3 = simd.Broadcast8(at, d2).MulAdd(v0, a2), simd.Broadcast8(at, d3).MulAdd(v0, a3)
 				}
 			}
-			storeFirst8(p0, 0, a0, m0)
-			storeFirst8(p1, 0, a1, m0)
-			storeFirst8(p2, 0, a2, m0)
-			storeFirst8(p3, 0, a3, m0)
+			simd.StoreFirst8(p0, 0, a0, m0)
+			simd.StoreFirst8(p1, 0, a1, m0)
+			simd.StoreFirst8(p2, 0, a2, m0)
+			simd.StoreFirst8(p3, 0, a3, m0)
 		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// denseScoreDouble8 is denseScore8 in float64. It takes widened at a time as many numbers of the rows, and their weights, so that it widens the weights
-// once for all rows, and finds both in the first cache.
+// denseScoreDouble8 is denseScore8 in float64. It takes widened at a time as many numbers of the rows, and their
+// weights, so that it widens the weights once for all rows, and finds both in the first cache.
 func denseScoreDouble8(to [][]float64, z [][]float32, w []float32) {
 	dim, y, ok := denseSize(z, to, len(w))
 	if !ok {
 		return
 	}
-	var weights [2 * doubles8 * widenedAtOnce]float64
+	var weights [2 * simd.Doubles8 * widenedAtOnce]float64
 	var row [4 * widenedAtOnce]float64
-	for j := 0; j < y; j += 2 * doubles8 {
-		first, rest := min(y-j, doubles8), max(0, min(y-j, 2*doubles8)-doubles8)
+	for j := 0; j < y; j += 2 * simd.Doubles8 {
+		first, rest := min(y-j, simd.Doubles8), max(0, min(y-j, 2*simd.Doubles8)-simd.Doubles8)
 		for lo := 0; lo < dim; lo += widenedAtOnce {
 			n := min(dim-lo, widenedAtOnce)
 			widenBlock8(&weights, unsafe.Pointer(&w[lo*y+j]), n, y, first, rest)
@@ -147,46 +153,47 @@ func denseScoreDouble8(to [][]float64, z [][]float32, w []float32) {
 					widenRow8(row[k*widenedAtOnce:][:widenedAtOnce], from, lo, n)
 				}
 				if rest > 0 {
-					tail := firstDoubles8(rest)
-					a0, a1, a2, a3 := loadDoubles8(t0, j), loadDoubles8(t1, j), loadDoubles8(t2, j), loadDoubles8(t3, j)
-					b0, b1 := loadFirstDoubles8(t0, j+doubles8, tail), loadFirstDoubles8(t1, j+doubles8, tail)
-					b2, b3 := loadFirstDoubles8(t2, j+doubles8, tail), loadFirstDoubles8(t3, j+doubles8, tail)
+					tail := simd.FirstDouble8(rest)
+					a0, a1, a2, a3 := simd.LoadDouble8(t0, j), simd.LoadDouble8(t1, j), simd.LoadDouble8(t2, j),
+						simd.LoadDouble8(t3, j)
+					b0, b1 := simd.LoadFirstDouble8(t0, j+simd.Doubles8, tail), simd.LoadFirstDouble8(t1, j+simd.Doubles8, tail)
+					b2, b3 := simd.LoadFirstDouble8(t2, j+simd.Doubles8, tail), simd.LoadFirstDouble8(t3, j+simd.Doubles8, tail)
 					p, q := unsafe.Pointer(&weights), unsafe.Pointer(&row)
 					for d := range n {
-						w0, w1 := loadDoubles8(p, 2*doubles8*d), loadDoubles8(p, 2*doubles8*d+doubles8)
-						x := spreadWide8(q, d)
+						w0, w1 := simd.LoadDouble8(p, 2*simd.Doubles8*d), simd.LoadDouble8(p, 2*simd.Doubles8*d+simd.Doubles8)
+						x := simd.BroadcastDouble8(q, d)
 						a0, b0 = x.MulAdd(w0, a0), x.MulAdd(w1, b0)
-						x = spreadWide8(q, d+widenedAtOnce)
+						x = simd.BroadcastDouble8(q, d+widenedAtOnce)
 						a1, b1 = x.MulAdd(w0, a1), x.MulAdd(w1, b1)
-						x = spreadWide8(q, d+2*widenedAtOnce)
+						x = simd.BroadcastDouble8(q, d+2*widenedAtOnce)
 						a2, b2 = x.MulAdd(w0, a2), x.MulAdd(w1, b2)
-						x = spreadWide8(q, d+3*widenedAtOnce)
+						x = simd.BroadcastDouble8(q, d+3*widenedAtOnce)
 						a3, b3 = x.MulAdd(w0, a3), x.MulAdd(w1, b3)
 					}
-					storeDoubles8(t0, j, a0)
-					storeDoubles8(t1, j, a1)
-					storeDoubles8(t2, j, a2)
-					storeDoubles8(t3, j, a3)
-					storeFirstDoubles8(t0, j+doubles8, b0, tail)
-					storeFirstDoubles8(t1, j+doubles8, b1, tail)
-					storeFirstDoubles8(t2, j+doubles8, b2, tail)
-					storeFirstDoubles8(t3, j+doubles8, b3, tail)
+					simd.StoreDouble8(t0, j, a0)
+					simd.StoreDouble8(t1, j, a1)
+					simd.StoreDouble8(t2, j, a2)
+					simd.StoreDouble8(t3, j, a3)
+					simd.StoreFirstDouble8(t0, j+simd.Doubles8, b0, tail)
+					simd.StoreFirstDouble8(t1, j+simd.Doubles8, b1, tail)
+					simd.StoreFirstDouble8(t2, j+simd.Doubles8, b2, tail)
+					simd.StoreFirstDouble8(t3, j+simd.Doubles8, b3, tail)
 				} else {
-					tail := firstDoubles8(first)
-					a0, a1 := loadFirstDoubles8(t0, j, tail), loadFirstDoubles8(t1, j, tail)
-					a2, a3 := loadFirstDoubles8(t2, j, tail), loadFirstDoubles8(t3, j, tail)
+					tail := simd.FirstDouble8(first)
+					a0, a1 := simd.LoadFirstDouble8(t0, j, tail), simd.LoadFirstDouble8(t1, j, tail)
+					a2, a3 := simd.LoadFirstDouble8(t2, j, tail), simd.LoadFirstDouble8(t3, j, tail)
 					p, q := unsafe.Pointer(&weights), unsafe.Pointer(&row)
 					for d := range n {
-						w0 := loadDoubles8(p, 2*doubles8*d)
-						a0 = spreadWide8(q, d).MulAdd(w0, a0)
-						a1 = spreadWide8(q, d+widenedAtOnce).MulAdd(w0, a1)
-						a2 = spreadWide8(q, d+2*widenedAtOnce).MulAdd(w0, a2)
-						a3 = spreadWide8(q, d+3*widenedAtOnce).MulAdd(w0, a3)
+						w0 := simd.LoadDouble8(p, 2*simd.Doubles8*d)
+						a0 = simd.BroadcastDouble8(q, d).MulAdd(w0, a0)
+						a1 = simd.BroadcastDouble8(q, d+widenedAtOnce).MulAdd(w0, a1)
+						a2 = simd.BroadcastDouble8(q, d+2*widenedAtOnce).MulAdd(w0, a2)
+						a3 = simd.BroadcastDouble8(q, d+3*widenedAtOnce).MulAdd(w0, a3)
 					}
-					storeFirstDoubles8(t0, j, a0, tail)
-					storeFirstDoubles8(t1, j, a1, tail)
-					storeFirstDoubles8(t2, j, a2, tail)
-					storeFirstDoubles8(t3, j, a3, tail)
+					simd.StoreFirstDouble8(t0, j, a0, tail)
+					simd.StoreFirstDouble8(t1, j, a1, tail)
+					simd.StoreFirstDouble8(t2, j, a2, tail)
+					simd.StoreFirstDouble8(t3, j, a3, tail)
 				}
 			}
 		}
@@ -194,13 +201,14 @@ func denseScoreDouble8(to [][]float64, z [][]float32, w []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// widenBlock8 sets n rows of a block of weights, two vectors each, to the first and the rest of the columns at from, whose rows are y apart.
-func widenBlock8(to *[2 * doubles8 * widenedAtOnce]float64, from unsafe.Pointer, n, y, first, rest int) {
-	m0, m1, p := narrow8(first), narrow8(rest), unsafe.Pointer(to)
+// widenBlock8 sets n rows of a block of weights, two vectors each, to the first and the rest of the columns at from,
+// whose rows are y apart.
+func widenBlock8(to *[2 * simd.Doubles8 * widenedAtOnce]float64, from unsafe.Pointer, n, y, first, rest int) {
+	m0, m1, p := simd.FirstWidened8(first), simd.FirstWidened8(rest), unsafe.Pointer(to)
 	for d := range n {
-		storeDoubles8(p, 2*doubles8*d, widenFirst8(from, d*y, m0))
+		simd.StoreDouble8(p, 2*simd.Doubles8*d, simd.LoadFirstWidened8(from, d*y, m0))
 		if rest > 0 {
-			storeDoubles8(p, 2*doubles8*d+doubles8, widenFirst8(from, d*y+doubles8, m1))
+			simd.StoreDouble8(p, 2*simd.Doubles8*d+simd.Doubles8, simd.LoadFirstWidened8(from, d*y+simd.Doubles8, m1))
 		}
 	}
 }
@@ -208,11 +216,11 @@ func widenBlock8(to *[2 * doubles8 * widenedAtOnce]float64, from unsafe.Pointer,
 // widenRow8 sets to [widenedAtOnce] to the n numbers at from + 4·lo.
 func widenRow8(to []float64, from unsafe.Pointer, lo, n int) {
 	p, d := unsafe.Pointer(&to[:widenedAtOnce][0]), 0
-	for ; d+doubles8 <= n; d += doubles8 {
-		storeDoubles8(p, d, widen8(from, lo+d))
+	for ; d+simd.Doubles8 <= n; d += simd.Doubles8 {
+		simd.StoreDouble8(p, d, simd.LoadWidened8(from, lo+d))
 	}
 	if d < n {
-		storeDoubles8(p, d, widenFirst8(from, lo+d, narrow8(n-d)))
+		simd.StoreDouble8(p, d, simd.LoadFirstWidened8(from, lo+d, simd.FirstWidened8(n-d)))
 	}
 }
 
@@ -227,54 +235,46 @@ func densePullDouble8(to []float64, z [][]float32, v [][]float64) {
 	if !ok {
 		return
 	}
-	for j := 0; j < y; j += 2 * doubles8 {
-		first, rest := min(y-j, doubles8), max(0, min(y-j, 2*doubles8)-doubles8)
-		m0, m1 := firstDoubles8(first), firstDoubles8(rest)
+	for j := 0; j < y; j += 2 * simd.Doubles8 {
+		first, rest := min(y-j, simd.Doubles8), max(0, min(y-j, 2*simd.Doubles8)-simd.Doubles8)
+		m0, m1 := simd.FirstDouble8(first), simd.FirstDouble8(rest)
 		for d := 0; d < dim; d += 4 {
 			d1, d2, d3 := min(d+1, dim-1), min(d+2, dim-1), min(d+3, dim-1) // those beyond the end repeat the last one
-			p0, p1, p2, p3 := unsafe.Pointer(&to[d*y+j]), unsafe.Pointer(&to[d1*y+j]), unsafe.Pointer(&to[d2*y+j]), unsafe.Pointer(&to[d3*y+j])
-			a0, a1, a2, a3 := loadFirstDoubles8(p0, 0, m0), loadFirstDoubles8(p1, 0, m0), loadFirstDoubles8(p2, 0, m0), loadFirstDoubles8(p3, 0, m0)
+			p0, p1, p2, p3 := unsafe.Pointer(&to[d*y+j]), unsafe.Pointer(&to[d1*y+j]), unsafe.Pointer(&to[d2*y+j]),
+				unsafe.Pointer(&to[d3*y+j])
+			a0, a1, a2, a3 := simd.LoadFirstDouble8(p0, 0, m0), simd.LoadFirstDouble8(p1, 0, m0),
+				simd.LoadFirstDouble8(p2, 0, m0), simd.LoadFirstDouble8(p3, 0, m0)
 			if rest > 0 {
-				b0, b1 := loadFirstDoubles8(p0, doubles8, m1), loadFirstDoubles8(p1, doubles8, m1)
-				b2, b3 := loadFirstDoubles8(p2, doubles8, m1), loadFirstDoubles8(p3, doubles8, m1)
+				b0, b1 := simd.LoadFirstDouble8(p0, simd.Doubles8, m1), simd.LoadFirstDouble8(p1, simd.Doubles8, m1)
+				b2, b3 := simd.LoadFirstDouble8(p2, simd.Doubles8, m1), simd.LoadFirstDouble8(p3, simd.Doubles8, m1)
 				for r, row := range z {
 					from, at := unsafe.Pointer(&v[r][j]), unsafe.Pointer(&row[:dim][0])
-					v0, v1 := loadFirstDoubles8(from, 0, m0), loadFirstDoubles8(from, doubles8, m1)
-					x := spreadDouble8(at, d)
+					v0, v1 := simd.LoadFirstDouble8(from, 0, m0), simd.LoadFirstDouble8(from, simd.Doubles8, m1)
+					x := simd.BroadcastWidened8(at, d)
 					a0, b0 = x.MulAdd(v0, a0), x.MulAdd(v1, b0)
-					x = spreadDouble8(at, d1)
+					x = simd.BroadcastWidened8(at, d1)
 					a1, b1 = x.MulAdd(v0, a1), x.MulAdd(v1, b1)
-					x = spreadDouble8(at, d2)
+					x = simd.BroadcastWidened8(at, d2)
 					a2, b2 = x.MulAdd(v0, a2), x.MulAdd(v1, b2)
-					x = spreadDouble8(at, d3)
+					x = simd.BroadcastWidened8(at, d3)
 					a3, b3 = x.MulAdd(v0, a3), x.MulAdd(v1, b3)
 				}
-				storeFirstDoubles8(p0, doubles8, b0, m1)
-				storeFirstDoubles8(p1, doubles8, b1, m1)
-				storeFirstDoubles8(p2, doubles8, b2, m1)
-				storeFirstDoubles8(p3, doubles8, b3, m1)
+				simd.StoreFirstDouble8(p0, simd.Doubles8, b0, m1)
+				simd.StoreFirstDouble8(p1, simd.Doubles8, b1, m1)
+				simd.StoreFirstDouble8(p2, simd.Doubles8, b2, m1)
+				simd.StoreFirstDouble8(p3, simd.Doubles8, b3, m1)
 			} else {
 				for r, row := range z {
-					v0, at := loadFirstDoubles8(unsafe.Pointer(&v[r][j]), 0, m0), unsafe.Pointer(&row[:dim][0])
-					a0, a1 = spreadDouble8(at, d).MulAdd(v0, a0), spreadDouble8(at, d1).MulAdd(v0, a1)
-					a2, a3 = spreadDouble8(at, d2).MulAdd(v0, a2), spreadDouble8(at, d3).MulAdd(v0, a3)
+					v0, at := simd.LoadFirstDouble8(unsafe.Pointer(&v[r][j]), 0, m0), unsafe.Pointer(&row[:dim][0])
+					a0, a1 = simd.BroadcastWidened8(at, d).MulAdd(v0, a0), simd.BroadcastWidened8(at, d1).MulAdd(v0, a1)
+					a2, a3 = simd.BroadcastWidened8(at, d2).MulAdd(v0, a2), simd.BroadcastWidened8(at, d3).MulAdd(v0, a3)
 				}
 			}
-			storeFirstDoubles8(p0, 0, a0, m0)
-			storeFirstDoubles8(p1, 0, a1, m0)
-			storeFirstDoubles8(p2, 0, a2, m0)
-			storeFirstDoubles8(p3, 0, a3, m0)
+			simd.StoreFirstDouble8(p0, 0, a0, m0)
+			simd.StoreFirstDouble8(p1, 0, a1, m0)
+			simd.StoreFirstDouble8(p2, 0, a2, m0)
+			simd.StoreFirstDouble8(p3, 0, a3, m0)
 		}
 	}
 	archsimd.ClearAVXUpperBits()
-}
-
-// spread8 repeats the number at p + 4i in all lanes.
-func spread8(p unsafe.Pointer, i int) archsimd.Float32x8 {
-	return archsimd.BroadcastFloat32x8(*(*float32)(unsafe.Add(p, 4*i)))
-}
-
-// spreadWide8 repeats the number at p + 8i in all lanes.
-func spreadWide8(p unsafe.Pointer, i int) archsimd.Float64x4 {
-	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, 8*i)))
 }

@@ -7,90 +7,94 @@ package kernels
 import (
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
-// gatherDouble8 keeps up to two vectors of sums in registers while it goes through the rows. The last vector of a row is masked.
+// gatherDouble8 keeps up to two vectors of sums in registers while it goes through the rows. The last vector of a row
+// is masked.
 func gatherDouble8(to []float64, w []float32, index []int32, value []float32) {
 	y := len(to)
-	p, last, x := unsafe.Pointer(&w[:y][0]), uint(len(w)-y), archsimd.BroadcastFloat64x4(1)
-	for j := 0; j < y; j += 2 * doubles8 {
+	p, last, x := unsafe.Pointer(&w[:y][0]), uint(len(w)-y), simd.FillDouble8(1)
+	for j := 0; j < y; j += 2 * simd.Doubles8 {
 		n := y - j
-		sums, rest := unsafe.Pointer(&to[j]), (n-1)&(doubles8-1)+1
-		if n > doubles8 {
-			if n > 2*doubles8 {
-				rest = doubles8
+		sums, rest := unsafe.Pointer(&to[j]), (n-1)&(simd.Doubles8-1)+1
+		if n > simd.Doubles8 {
+			if n > 2*simd.Doubles8 {
+				rest = simd.Doubles8
 			}
-			tail, narrow := firstDoubles8(rest), narrow8(rest)
-			s0, s1 := loadDoubles8(sums, 0), loadFirstDoubles8(sums, doubles8, tail)
+			tail, narrow := simd.FirstDouble8(rest), simd.FirstWidened8(rest)
+			s0, s1 := simd.LoadDouble8(sums, 0), simd.LoadFirstDouble8(sums, simd.Doubles8, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = spreadDouble8(unsafe.Pointer(&value[k]), 0)
+					x = simd.BroadcastWidened8(unsafe.Pointer(&value[k]), 0)
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				s0 = x.MulAdd(widen8(r, 0), s0)
-				s1 = x.MulAdd(widenFirst8(r, doubles8, narrow), s1)
+				s0 = x.MulAdd(simd.LoadWidened8(r, 0), s0)
+				s1 = x.MulAdd(simd.LoadFirstWidened8(r, simd.Doubles8, narrow), s1)
 			}
-			storeDoubles8(sums, 0, s0)
-			storeFirstDoubles8(sums, doubles8, s1, tail)
+			simd.StoreDouble8(sums, 0, s0)
+			simd.StoreFirstDouble8(sums, simd.Doubles8, s1, tail)
 		} else {
-			tail, narrow := firstDoubles8(rest), narrow8(rest)
-			s0 := loadFirstDoubles8(sums, 0, tail)
+			tail, narrow := simd.FirstDouble8(rest), simd.FirstWidened8(rest)
+			s0 := simd.LoadFirstDouble8(sums, 0, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = spreadDouble8(unsafe.Pointer(&value[k]), 0)
+					x = simd.BroadcastWidened8(unsafe.Pointer(&value[k]), 0)
 				}
-				s0 = x.MulAdd(widenFirst8(unsafe.Add(p, 4*(at+uint(j))), 0, narrow), s0)
+				s0 = x.MulAdd(simd.LoadFirstWidened8(unsafe.Add(p, 4*(at+uint(j))), 0, narrow), s0)
 			}
-			storeFirstDoubles8(sums, 0, s0, tail)
+			simd.StoreFirstDouble8(sums, 0, s0, tail)
 		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// scatterDouble8 keeps up to two vectors of v in registers while it goes through the rows. The last vector of a row is masked.
+// scatterDouble8 keeps up to two vectors of v in registers while it goes through the rows. The last vector of a row is
+// masked.
 func scatterDouble8(to, v []float64, index []int32, value []float32) {
 	y := len(v)
-	p, last, x := unsafe.Pointer(&to[:y][0]), uint(len(to)-y), archsimd.BroadcastFloat64x4(1)
-	for j := 0; j < y; j += 2 * doubles8 {
+	p, last, x := unsafe.Pointer(&to[:y][0]), uint(len(to)-y), simd.FillDouble8(1)
+	for j := 0; j < y; j += 2 * simd.Doubles8 {
 		n := y - j
-		from, tail := unsafe.Pointer(&v[j]), firstDoubles8((n-1)&(doubles8-1)+1)
-		if n > doubles8 {
-			if n > 2*doubles8 {
-				tail = firstDoubles8(doubles8)
+		from, tail := unsafe.Pointer(&v[j]), simd.FirstDouble8((n-1)&(simd.Doubles8-1)+1)
+		if n > simd.Doubles8 {
+			if n > 2*simd.Doubles8 {
+				tail = simd.FirstDouble8(simd.Doubles8)
 			}
-			v0, v1 := loadDoubles8(from, 0), loadFirstDoubles8(from, doubles8, tail)
+			v0, v1 := simd.LoadDouble8(from, 0), simd.LoadFirstDouble8(from, simd.Doubles8, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = spreadDouble8(unsafe.Pointer(&value[k]), 0)
+					x = simd.BroadcastWidened8(unsafe.Pointer(&value[k]), 0)
 				}
 				r := unsafe.Add(p, 8*(at+uint(j)))
-				storeDoubles8(r, 0, x.MulAdd(v0, loadDoubles8(r, 0)))
-				storeFirstDoubles8(r, doubles8, x.MulAdd(v1, loadFirstDoubles8(r, doubles8, tail)), tail)
+				simd.StoreDouble8(r, 0, x.MulAdd(v0, simd.LoadDouble8(r, 0)))
+				simd.StoreFirstDouble8(r, simd.Doubles8, x.MulAdd(v1, simd.LoadFirstDouble8(r, simd.Doubles8, tail)), tail)
 			}
 		} else {
-			v0 := loadFirstDoubles8(from, 0, tail)
+			v0 := simd.LoadFirstDouble8(from, 0, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = spreadDouble8(unsafe.Pointer(&value[k]), 0)
+					x = simd.BroadcastWidened8(unsafe.Pointer(&value[k]), 0)
 				}
 				r := unsafe.Add(p, 8*(at+uint(j)))
-				storeFirstDoubles8(r, 0, x.MulAdd(v0, loadFirstDoubles8(r, 0, tail)), tail)
+				simd.StoreFirstDouble8(r, 0, x.MulAdd(v0, simd.LoadFirstDouble8(r, 0, tail)), tail)
 			}
 		}
 	}

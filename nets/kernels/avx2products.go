@@ -7,9 +7,11 @@ package kernels
 import (
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
-var avx2Products = ProductLoops{"AVX2", dots8, outer8}
+var avx2Products = &ProductLoops{"AVX2", dots8, outer8}
 
 // dots8 keeps the eight sums in registers. Rows beyond the n-th and the m-th repeat the last one.
 func dots8(to *[8]float64, x []float32, n int, w []float32, m, k int) {
@@ -19,27 +21,27 @@ func dots8(to *[8]float64, x []float32, n int, w []float32, m, k int) {
 	q1 := unsafe.Add(q, 4*k*(m-1))
 	var a0, b0, a1, b1, a2, b2, a3, b3 archsimd.Float64x4
 	j := 0
-	for ; j <= k-doubles8; j += doubles8 {
-		u, v := widen8(q, j), widen8(q1, j)
-		x0, x1 := widen8(p, j), widen8(p1, j)
+	for ; j <= k-simd.Doubles8; j += simd.Doubles8 {
+		u, v := simd.LoadWidened8(q, j), simd.LoadWidened8(q1, j)
+		x0, x1 := simd.LoadWidened8(p, j), simd.LoadWidened8(p1, j)
 		a0, b0 = x0.MulAdd(u, a0), x0.MulAdd(v, b0)
 		a1, b1 = x1.MulAdd(u, a1), x1.MulAdd(v, b1)
-		x2, x3 := widen8(p2, j), widen8(p3, j)
+		x2, x3 := simd.LoadWidened8(p2, j), simd.LoadWidened8(p3, j)
 		a2, b2 = x2.MulAdd(u, a2), x2.MulAdd(v, b2)
 		a3, b3 = x3.MulAdd(u, a3), x3.MulAdd(v, b3)
 	}
 	if j < k {
-		tail := narrow8(k - j)
-		u, v := widenFirst8(q, j, tail), widenFirst8(q1, j, tail)
-		x0, x1 := widenFirst8(p, j, tail), widenFirst8(p1, j, tail)
+		tail := simd.FirstWidened8(k - j)
+		u, v := simd.LoadFirstWidened8(q, j, tail), simd.LoadFirstWidened8(q1, j, tail)
+		x0, x1 := simd.LoadFirstWidened8(p, j, tail), simd.LoadFirstWidened8(p1, j, tail)
 		a0, b0 = x0.MulAdd(u, a0), x0.MulAdd(v, b0)
 		a1, b1 = x1.MulAdd(u, a1), x1.MulAdd(v, b1)
-		x2, x3 := widenFirst8(p2, j, tail), widenFirst8(p3, j, tail)
+		x2, x3 := simd.LoadFirstWidened8(p2, j, tail), simd.LoadFirstWidened8(p3, j, tail)
 		a2, b2 = x2.MulAdd(u, a2), x2.MulAdd(v, b2)
 		a3, b3 = x3.MulAdd(u, a3), x3.MulAdd(v, b3)
 	}
-	addUpDoubles8((*[4]float64)(to[0:]), a0, b0, a1, b1)
-	addUpDoubles8((*[4]float64)(to[4:]), a2, b2, a3, b3)
+	simd.SumsOfFour8((*[4]float64)(to[0:]), a0, b0, a1, b1)
+	simd.SumsOfFour8((*[4]float64)(to[4:]), a2, b2, a3, b3)
 	archsimd.ClearAVXUpperBits()
 }
 
@@ -54,39 +56,41 @@ func outer8(to []float64, v []float64, x []float32, rows []int32, k int) {
 		}
 	}
 	j := 0
-	for ; j <= k-4*doubles8; j += 4 * doubles8 {
-		a0, a1, a2, a3 := loadDoubles8(first, j), loadDoubles8(first, j+doubles8), loadDoubles8(first, j+2*doubles8), loadDoubles8(first, j+3*doubles8)
-		b0, b1, b2, b3 := loadDoubles8(second, j), loadDoubles8(second, j+doubles8), loadDoubles8(second, j+2*doubles8), loadDoubles8(second, j+3*doubles8)
+	for ; j <= k-4*simd.Doubles8; j += 4 * simd.Doubles8 {
+		a0, a1, a2, a3 := simd.LoadDouble8(first, j), simd.LoadDouble8(first, j+simd.Doubles8),
+			simd.LoadDouble8(first, j+2*simd.Doubles8), simd.LoadDouble8(first, j+3*simd.Doubles8)
+		b0, b1, b2, b3 := simd.LoadDouble8(second, j), simd.LoadDouble8(second, j+simd.Doubles8),
+			simd.LoadDouble8(second, j+2*simd.Doubles8), simd.LoadDouble8(second, j+3*simd.Doubles8)
 		for i, r := range rows {
 			at := unsafe.Add(p, 4*(int(r)*k+j))
-			a, b := archsimd.BroadcastFloat64x4(v[2*i]), archsimd.BroadcastFloat64x4(v[2*i+1])
-			x0, x1 := widen8(at, 0), widen8(at, doubles8)
+			a, b := simd.FillDouble8(v[2*i]), simd.FillDouble8(v[2*i+1])
+			x0, x1 := simd.LoadWidened8(at, 0), simd.LoadWidened8(at, simd.Doubles8)
 			a0, b0 = x0.MulAdd(a, a0), x0.MulAdd(b, b0)
 			a1, b1 = x1.MulAdd(a, a1), x1.MulAdd(b, b1)
-			x2, x3 := widen8(at, 2*doubles8), widen8(at, 3*doubles8)
+			x2, x3 := simd.LoadWidened8(at, 2*simd.Doubles8), simd.LoadWidened8(at, 3*simd.Doubles8)
 			a2, b2 = x2.MulAdd(a, a2), x2.MulAdd(b, b2)
 			a3, b3 = x3.MulAdd(a, a3), x3.MulAdd(b, b3)
 		}
-		storeDoubles8(first, j, a0)
-		storeDoubles8(first, j+doubles8, a1)
-		storeDoubles8(first, j+2*doubles8, a2)
-		storeDoubles8(first, j+3*doubles8, a3)
-		storeDoubles8(second, j, b0)
-		storeDoubles8(second, j+doubles8, b1)
-		storeDoubles8(second, j+2*doubles8, b2)
-		storeDoubles8(second, j+3*doubles8, b3)
+		simd.StoreDouble8(first, j, a0)
+		simd.StoreDouble8(first, j+simd.Doubles8, a1)
+		simd.StoreDouble8(first, j+2*simd.Doubles8, a2)
+		simd.StoreDouble8(first, j+3*simd.Doubles8, a3)
+		simd.StoreDouble8(second, j, b0)
+		simd.StoreDouble8(second, j+simd.Doubles8, b1)
+		simd.StoreDouble8(second, j+2*simd.Doubles8, b2)
+		simd.StoreDouble8(second, j+3*simd.Doubles8, b3)
 	}
-	for ; j < k; j += doubles8 {
-		n := min(doubles8, k-j)
-		tail, narrow := firstDoubles8(n), narrow8(n)
-		a0, b0 := loadFirstDoubles8(first, j, tail), loadFirstDoubles8(second, j, tail)
+	for ; j < k; j += simd.Doubles8 {
+		n := min(simd.Doubles8, k-j)
+		tail, narrow := simd.FirstDouble8(n), simd.FirstWidened8(n)
+		a0, b0 := simd.LoadFirstDouble8(first, j, tail), simd.LoadFirstDouble8(second, j, tail)
 		for i, r := range rows {
-			x0 := widenFirst8(unsafe.Add(p, 4*(int(r)*k+j)), 0, narrow)
-			a0 = x0.MulAdd(archsimd.BroadcastFloat64x4(v[2*i]), a0)
-			b0 = x0.MulAdd(archsimd.BroadcastFloat64x4(v[2*i+1]), b0)
+			x0 := simd.LoadFirstWidened8(unsafe.Add(p, 4*(int(r)*k+j)), 0, narrow)
+			a0 = x0.MulAdd(simd.FillDouble8(v[2*i]), a0)
+			b0 = x0.MulAdd(simd.FillDouble8(v[2*i+1]), b0)
 		}
-		storeFirstDoubles8(first, j, a0, tail)
-		storeFirstDoubles8(second, j, b0, tail)
+		simd.StoreFirstDouble8(first, j, a0, tail)
+		simd.StoreFirstDouble8(second, j, b0, tail)
 	}
 	archsimd.ClearAVXUpperBits()
 }

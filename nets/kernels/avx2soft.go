@@ -7,28 +7,30 @@ package kernels
 import (
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
 // gatherSoft8 sums one vector of each row at a time, in a register.
 func gatherSoft8(to, w []float32, τ float32, index []int32, value []float32) {
 	y := len(to)
-	p, last, x := unsafe.Pointer(&w[:y][0]), uint(len(w)-y), archsimd.BroadcastFloat32x8(1)
-	high, low := archsimd.BroadcastFloat32x8(τ), archsimd.BroadcastFloat32x8(-τ)
-	for j := 0; j < y; j += lanes8 {
-		tail := first8(y - j)
-		sum := loadFirst8(unsafe.Pointer(&to[j]), 0, tail)
+	p, last, x := unsafe.Pointer(&w[:y][0]), uint(len(w)-y), simd.Fill8(1)
+	high, low := simd.Fill8(τ), simd.Fill8(-τ)
+	for j := 0; j < y; j += simd.Singles8 {
+		tail := simd.First8(y - j)
+		sum := simd.LoadFirst8(unsafe.Pointer(&to[j]), 0, tail)
 		for k, row := range index {
 			at := uint(int(row) * y)
 			if at > last {
 				outOfRange(row)
 			}
 			if value != nil {
-				x = archsimd.BroadcastFloat32x8(value[k])
+				x = simd.Fill8(value[k])
 			}
-			r := loadFirst8(unsafe.Add(p, 4*(at+uint(j))), 0, tail)
+			r := simd.LoadFirst8(unsafe.Add(p, 4*(at+uint(j))), 0, tail)
 			sum = x.MulAdd(r.Sub(r.Min(high).Max(low)), sum)
 		}
-		storeFirst8(unsafe.Pointer(&to[j]), 0, sum, tail)
+		simd.StoreFirst8(unsafe.Pointer(&to[j]), 0, sum, tail)
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -37,25 +39,25 @@ func gatherSoft8(to, w []float32, τ float32, index []int32, value []float32) {
 func measureSoft8(w, v []float32, c, τ float32, index []int32, value []float32, change *Changes) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one := archsimd.BroadcastFloat32x8(c)
-	x, high, low := one, archsimd.BroadcastFloat32x8(τ), archsimd.BroadcastFloat32x8(-τ)
-	for j := 0; j < y; j += lanes8 {
-		tail := first8(y - j)
-		from := loadFirst8(unsafe.Pointer(&v[j]), 0, tail)
+	one := simd.Fill8(c)
+	x, high, low := one, simd.Fill8(τ), simd.Fill8(-τ)
+	for j := 0; j < y; j += simd.Singles8 {
+		tail := simd.First8(y - j)
+		from := simd.LoadFirst8(unsafe.Pointer(&v[j]), 0, tail)
 		for k, row := range index {
 			at := uint(int(row) * y)
 			if at > last {
 				outOfRange(row)
 			}
 			if value != nil {
-				x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+				x = one.Mul(simd.Fill8(value[k]))
 			}
 			r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
-			b := loadFirst8(r, 0, tail)
+			b := simd.LoadFirst8(r, 0, tail)
 			a := x.MulAdd(from, b)
-			storeFirst8(r, 0, a, tail)
+			simd.StoreFirst8(r, 0, a, tail)
 			b, a = b.Sub(b.Min(high).Max(low)), a.Sub(a.Min(high).Max(low))
-			store8(lanes, 0, load8(lanes, 0).Add(a.Sub(b).Mul(a.Add(b))))
+			simd.Store8(lanes, 0, simd.Load8(lanes, 0).Add(a.Sub(b).Mul(a.Add(b))))
 		}
 	}
 	archsimd.ClearAVXUpperBits()
@@ -67,18 +69,18 @@ func measureRunSoft8(w, v []float32, c, τ float32) float64 {
 		return 0
 	}
 	to, from := unsafe.Pointer(&w[0]), unsafe.Pointer(&v[:n][0])
-	x, mask := archsimd.BroadcastFloat32x8(c), first8(lanes8)
-	high, low := archsimd.BroadcastFloat32x8(τ), archsimd.BroadcastFloat32x8(-τ)
+	x, mask := simd.Fill8(c), simd.First8(simd.Singles8)
+	high, low := simd.Fill8(τ), simd.Fill8(-τ)
 	var sum archsimd.Float32x8
-	for i := 0; i < n; i += lanes8 {
-		if i+lanes8 > n {
-			mask = first8(n - i)
+	for i := 0; i < n; i += simd.Singles8 {
+		if i+simd.Singles8 > n {
+			mask = simd.First8(n - i)
 		}
-		b := loadFirst8(to, i, mask)
-		a := x.MulAdd(loadFirst8(from, i, mask), b)
-		storeFirst8(to, i, a, mask)
+		b := simd.LoadFirst8(to, i, mask)
+		a := x.MulAdd(simd.LoadFirst8(from, i, mask), b)
+		simd.StoreFirst8(to, i, a, mask)
 		b, a = b.Sub(b.Min(high).Max(low)), a.Sub(a.Min(high).Max(low))
 		sum = a.Sub(b).MulAdd(a.Add(b), sum)
 	}
-	return addUp8(sum)
+	return simd.WideSum8(sum)
 }

@@ -7,9 +7,11 @@ package kernels
 import (
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
-var avx2Sparse = SparseLoops{
+var avx2Sparse = &SparseLoops{
 	Name:       "AVX2",
 	Gather:     gather8,
 	Scatter:    scatter8,
@@ -24,178 +26,183 @@ var avx2Sparse = SparseLoops{
 	GatherDouble: gatherDouble8, ScatterDouble: scatterDouble8,
 }
 
-// gather8 keeps up to four vectors of sums in registers while it goes through the rows. The last vector of a row is masked.
+// gather8 keeps up to four vectors of sums in registers while it goes through the rows. The last vector of a row is
+// masked.
 func gather8(to, w []float32, index []int32, value []float32) {
 	y := len(to)
-	p, last, x := unsafe.Pointer(&w[:y][0]), uint(len(w)-y), archsimd.BroadcastFloat32x8(1)
-	for j := 0; j < y; j += 4 * lanes8 {
+	p, last, x := unsafe.Pointer(&w[:y][0]), uint(len(w)-y), simd.Fill8(1)
+	for j := 0; j < y; j += 4 * simd.Singles8 {
 		n := y - j
-		sums, tail := unsafe.Pointer(&to[j]), first8((n-1)&(lanes8-1)+1)
+		sums, tail := unsafe.Pointer(&to[j]), simd.First8((n-1)&(simd.Singles8-1)+1)
 		switch {
-		case n > 3*lanes8:
-			if n > 4*lanes8 {
-				tail = first8(lanes8)
+		case n > 3*simd.Singles8:
+			if n > 4*simd.Singles8 {
+				tail = simd.First8(simd.Singles8)
 			}
-			s0, s1, s2, s3 := load8(sums, 0), load8(sums, lanes8), load8(sums, 2*lanes8), loadFirst8(sums, 3*lanes8, tail)
+			s0, s1, s2, s3 := simd.Load8(sums, 0), simd.Load8(sums, simd.Singles8), simd.Load8(sums, 2*simd.Singles8),
+				simd.LoadFirst8(sums, 3*simd.Singles8, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat32x8(value[k])
+					x = simd.Fill8(value[k])
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				s0 = x.MulAdd(load8(r, 0), s0)
-				s1 = x.MulAdd(load8(r, lanes8), s1)
-				s2 = x.MulAdd(load8(r, 2*lanes8), s2)
-				s3 = x.MulAdd(loadFirst8(r, 3*lanes8, tail), s3)
+				s0 = x.MulAdd(simd.Load8(r, 0), s0)
+				s1 = x.MulAdd(simd.Load8(r, simd.Singles8), s1)
+				s2 = x.MulAdd(simd.Load8(r, 2*simd.Singles8), s2)
+				s3 = x.MulAdd(simd.LoadFirst8(r, 3*simd.Singles8, tail), s3)
 			}
-			store8(sums, 0, s0)
-			store8(sums, lanes8, s1)
-			store8(sums, 2*lanes8, s2)
-			storeFirst8(sums, 3*lanes8, s3, tail)
-		case n > 2*lanes8:
-			s0, s1, s2 := load8(sums, 0), load8(sums, lanes8), loadFirst8(sums, 2*lanes8, tail)
+			simd.Store8(sums, 0, s0)
+			simd.Store8(sums, simd.Singles8, s1)
+			simd.Store8(sums, 2*simd.Singles8, s2)
+			simd.StoreFirst8(sums, 3*simd.Singles8, s3, tail)
+		case n > 2*simd.Singles8:
+			s0, s1, s2 := simd.Load8(sums, 0), simd.Load8(sums, simd.Singles8), simd.LoadFirst8(sums, 2*simd.Singles8, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat32x8(value[k])
+					x = simd.Fill8(value[k])
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				s0 = x.MulAdd(load8(r, 0), s0)
-				s1 = x.MulAdd(load8(r, lanes8), s1)
-				s2 = x.MulAdd(loadFirst8(r, 2*lanes8, tail), s2)
+				s0 = x.MulAdd(simd.Load8(r, 0), s0)
+				s1 = x.MulAdd(simd.Load8(r, simd.Singles8), s1)
+				s2 = x.MulAdd(simd.LoadFirst8(r, 2*simd.Singles8, tail), s2)
 			}
-			store8(sums, 0, s0)
-			store8(sums, lanes8, s1)
-			storeFirst8(sums, 2*lanes8, s2, tail)
-		case n > lanes8:
-			s0, s1 := load8(sums, 0), loadFirst8(sums, lanes8, tail)
+			simd.Store8(sums, 0, s0)
+			simd.Store8(sums, simd.Singles8, s1)
+			simd.StoreFirst8(sums, 2*simd.Singles8, s2, tail)
+		case n > simd.Singles8:
+			s0, s1 := simd.Load8(sums, 0), simd.LoadFirst8(sums, simd.Singles8, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat32x8(value[k])
+					x = simd.Fill8(value[k])
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				s0 = x.MulAdd(load8(r, 0), s0)
-				s1 = x.MulAdd(loadFirst8(r, lanes8, tail), s1)
+				s0 = x.MulAdd(simd.Load8(r, 0), s0)
+				s1 = x.MulAdd(simd.LoadFirst8(r, simd.Singles8, tail), s1)
 			}
-			store8(sums, 0, s0)
-			storeFirst8(sums, lanes8, s1, tail)
+			simd.Store8(sums, 0, s0)
+			simd.StoreFirst8(sums, simd.Singles8, s1, tail)
 		default:
-			s0 := loadFirst8(sums, 0, tail)
+			s0 := simd.LoadFirst8(sums, 0, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat32x8(value[k])
+					x = simd.Fill8(value[k])
 				}
-				s0 = x.MulAdd(loadFirst8(unsafe.Add(p, 4*(at+uint(j))), 0, tail), s0)
+				s0 = x.MulAdd(simd.LoadFirst8(unsafe.Add(p, 4*(at+uint(j))), 0, tail), s0)
 			}
-			storeFirst8(sums, 0, s0, tail)
+			simd.StoreFirst8(sums, 0, s0, tail)
 		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// scatter8 keeps up to four vectors of v in registers while it goes through the rows. The last vector of a row overlaps the one before, and a row of less than a vector
-// is two halves that overlap: no store is masked, because a load of the same row soon after would wait for a masked one.
+// scatter8 keeps up to four vectors of v in registers while it goes through the rows. The last vector of a row
+// overlaps the one before, and a row of less than a vector is two halves that overlap: no store is masked, because a
+// load of the same row soon after would wait for a masked one.
 func scatter8(w, v []float32, c float32, index []int32, value []float32) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one, half := archsimd.BroadcastFloat32x8(c), broadcastHalf8(c)
+	one, half := simd.Fill8(c), simd.FillHalf8(c)
 	x, h := one, half
-	for j := 0; j < y; j += 4 * lanes8 {
-		n := min(y-j, 4*lanes8)
-		from, end := unsafe.Pointer(&v[j]), n-lanes8
+	for j := 0; j < y; j += 4 * simd.Singles8 {
+		n := min(y-j, 4*simd.Singles8)
+		from, end := unsafe.Pointer(&v[j]), n-simd.Singles8
 		switch {
-		case n > 3*lanes8:
-			v0, v1, v2, v3 := load8(from, 0), load8(from, lanes8), load8(from, 2*lanes8), load8(from, end)
+		case n > 3*simd.Singles8:
+			v0, v1, v2, v3 := simd.Load8(from, 0), simd.Load8(from, simd.Singles8), simd.Load8(from, 2*simd.Singles8),
+				simd.Load8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+					x = one.Mul(simd.Fill8(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				a0, a1 := x.MulAdd(v0, load8(r, 0)), x.MulAdd(v1, load8(r, lanes8))
-				a2, a3 := x.MulAdd(v2, load8(r, 2*lanes8)), x.MulAdd(v3, load8(r, end))
-				store8(r, 0, a0)
-				store8(r, lanes8, a1)
-				store8(r, 2*lanes8, a2)
-				store8(r, end, a3)
+				a0, a1 := x.MulAdd(v0, simd.Load8(r, 0)), x.MulAdd(v1, simd.Load8(r, simd.Singles8))
+				a2, a3 := x.MulAdd(v2, simd.Load8(r, 2*simd.Singles8)), x.MulAdd(v3, simd.Load8(r, end))
+				simd.Store8(r, 0, a0)
+				simd.Store8(r, simd.Singles8, a1)
+				simd.Store8(r, 2*simd.Singles8, a2)
+				simd.Store8(r, end, a3)
 			}
-		case n > 2*lanes8:
-			v0, v1, v2 := load8(from, 0), load8(from, lanes8), load8(from, end)
+		case n > 2*simd.Singles8:
+			v0, v1, v2 := simd.Load8(from, 0), simd.Load8(from, simd.Singles8), simd.Load8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+					x = one.Mul(simd.Fill8(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				a0, a1, a2 := x.MulAdd(v0, load8(r, 0)), x.MulAdd(v1, load8(r, lanes8)), x.MulAdd(v2, load8(r, end))
-				store8(r, 0, a0)
-				store8(r, lanes8, a1)
-				store8(r, end, a2)
+				a0, a1, a2 := x.MulAdd(v0, simd.Load8(r, 0)), x.MulAdd(v1, simd.Load8(r, simd.Singles8)),
+					x.MulAdd(v2, simd.Load8(r, end))
+				simd.Store8(r, 0, a0)
+				simd.Store8(r, simd.Singles8, a1)
+				simd.Store8(r, end, a2)
 			}
-		case n > lanes8:
-			v0, v1 := load8(from, 0), load8(from, end)
+		case n > simd.Singles8:
+			v0, v1 := simd.Load8(from, 0), simd.Load8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+					x = one.Mul(simd.Fill8(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				a0, a1 := x.MulAdd(v0, load8(r, 0)), x.MulAdd(v1, load8(r, end))
-				store8(r, 0, a0)
-				store8(r, end, a1)
+				a0, a1 := x.MulAdd(v0, simd.Load8(r, 0)), x.MulAdd(v1, simd.Load8(r, end))
+				simd.Store8(r, 0, a0)
+				simd.Store8(r, end, a1)
 			}
-		case n >= halfLanes8:
-			end := n - halfLanes8
-			v0, v1 := loadHalf8(from, 0), loadHalf8(from, end)
+		case n >= simd.Half8:
+			end := n - simd.Half8
+			v0, v1 := simd.LoadHalf8(from, 0), simd.LoadHalf8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					h = half.Mul(broadcastHalf8(value[k]))
+					h = half.Mul(simd.FillHalf8(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				a0, a1 := h.MulAdd(v0, loadHalf8(r, 0)), h.MulAdd(v1, loadHalf8(r, end))
-				storeHalf8(r, 0, a0)
-				storeHalf8(r, end, a1)
+				a0, a1 := h.MulAdd(v0, simd.LoadHalf8(r, 0)), h.MulAdd(v1, simd.LoadHalf8(r, end))
+				simd.StoreHalf8(r, 0, a0)
+				simd.StoreHalf8(r, end, a1)
 			}
 		default:
-			tail := first8(n)
-			v0 := loadFirst8(from, 0, tail)
+			tail := simd.First8(n)
+			v0 := simd.LoadFirst8(from, 0, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+					x = one.Mul(simd.Fill8(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				storeFirst8(r, 0, x.MulAdd(v0, loadFirst8(r, 0, tail)), tail)
+				simd.StoreFirst8(r, 0, x.MulAdd(v0, simd.LoadFirst8(r, 0, tail)), tail)
 			}
 		}
 	}
@@ -205,190 +212,192 @@ func scatter8(w, v []float32, c float32, index []int32, value []float32) {
 // scatterTwo8 is scatter8 to rows of two vectors, whose memory it waits for at the same time.
 func scatterTwo8(w, u, v []float32, c, d float32, index []int32, value []float32) {
 	y := len(v)
-	if y < halfLanes8 || y > 2*lanes8 {
+	if y < simd.Half8 || y > 2*simd.Singles8 {
 		scatter8(w, v, c, index, value)
 		scatter8(u, v, d, index, value)
 		return
 	}
 	p, q, last := unsafe.Pointer(&w[:y][0]), unsafe.Pointer(&u[:len(w)][0]), uint(len(w)-y)
 	from := unsafe.Pointer(&v[0])
-	if y > lanes8 {
-		one, two, end := archsimd.BroadcastFloat32x8(c), archsimd.BroadcastFloat32x8(d), y-lanes8
-		x, z, v0, v1 := one, two, load8(from, 0), load8(from, end)
+	if y > simd.Singles8 {
+		one, two, end := simd.Fill8(c), simd.Fill8(d), y-simd.Singles8
+		x, z, v0, v1 := one, two, simd.Load8(from, 0), simd.Load8(from, end)
 		for k, row := range index {
 			at := uint(int(row) * y)
 			if at > last {
 				outOfRange(row)
 			}
 			if value != nil {
-				by := archsimd.BroadcastFloat32x8(value[k])
+				by := simd.Fill8(value[k])
 				x, z = one.Mul(by), two.Mul(by)
 			}
 			r, s := unsafe.Add(p, 4*at), unsafe.Add(q, 4*at)
-			a0, a1 := x.MulAdd(v0, load8(r, 0)), x.MulAdd(v1, load8(r, end))
-			b0, b1 := z.MulAdd(v0, load8(s, 0)), z.MulAdd(v1, load8(s, end))
-			store8(r, 0, a0)
-			store8(r, end, a1)
-			store8(s, 0, b0)
-			store8(s, end, b1)
+			a0, a1 := x.MulAdd(v0, simd.Load8(r, 0)), x.MulAdd(v1, simd.Load8(r, end))
+			b0, b1 := z.MulAdd(v0, simd.Load8(s, 0)), z.MulAdd(v1, simd.Load8(s, end))
+			simd.Store8(r, 0, a0)
+			simd.Store8(r, end, a1)
+			simd.Store8(s, 0, b0)
+			simd.Store8(s, end, b1)
 		}
 		archsimd.ClearAVXUpperBits()
 		return
 	}
-	one, two, end := broadcastHalf8(c), broadcastHalf8(d), y-halfLanes8
-	x, z, v0, v1 := one, two, loadHalf8(from, 0), loadHalf8(from, end)
+	one, two, end := simd.FillHalf8(c), simd.FillHalf8(d), y-simd.Half8
+	x, z, v0, v1 := one, two, simd.LoadHalf8(from, 0), simd.LoadHalf8(from, end)
 	for k, row := range index {
 		at := uint(int(row) * y)
 		if at > last {
 			outOfRange(row)
 		}
 		if value != nil {
-			by := broadcastHalf8(value[k])
+			by := simd.FillHalf8(value[k])
 			x, z = one.Mul(by), two.Mul(by)
 		}
 		r, s := unsafe.Add(p, 4*at), unsafe.Add(q, 4*at)
-		a0, a1 := x.MulAdd(v0, loadHalf8(r, 0)), x.MulAdd(v1, loadHalf8(r, end))
-		b0, b1 := z.MulAdd(v0, loadHalf8(s, 0)), z.MulAdd(v1, loadHalf8(s, end))
-		storeHalf8(r, 0, a0)
-		storeHalf8(r, end, a1)
-		storeHalf8(s, 0, b0)
-		storeHalf8(s, end, b1)
+		a0, a1 := x.MulAdd(v0, simd.LoadHalf8(r, 0)), x.MulAdd(v1, simd.LoadHalf8(r, end))
+		b0, b1 := z.MulAdd(v0, simd.LoadHalf8(s, 0)), z.MulAdd(v1, simd.LoadHalf8(s, end))
+		simd.StoreHalf8(r, 0, a0)
+		simd.StoreHalf8(r, end, a1)
+		simd.StoreHalf8(s, 0, b0)
+		simd.StoreHalf8(s, end, b1)
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// measureAll8 is scatter8 on up to two vectors of each row at a time. The last vector of a row is masked where changes are summed.
+// measureAll8 is scatter8 on up to two vectors of each row at a time. The last vector of a row is masked where
+// changes are summed.
 func measureAll8(w, v []float32, c float32, index []int32, value []float32, change *Change) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one, lanes := archsimd.BroadcastFloat32x8(c), unsafe.Pointer(change)
-	x, s0 := one, load8(lanes, 0)
+	one, lanes := simd.Fill8(c), unsafe.Pointer(change)
+	x, s0 := one, simd.Load8(lanes, 0)
 	var s1 archsimd.Float32x8
-	for j := 0; j < y; j += 2 * lanes8 {
-		n := min(y-j, 2*lanes8)
-		from, tail := unsafe.Pointer(&v[j]), first8((n-1)&(lanes8-1)+1)
+	for j := 0; j < y; j += 2 * simd.Singles8 {
+		n := min(y-j, 2*simd.Singles8)
+		from, tail := unsafe.Pointer(&v[j]), simd.First8((n-1)&(simd.Singles8-1)+1)
 		switch {
-		case n > lanes8:
-			end := n - lanes8
-			v0, v1, v2 := load8(from, 0), loadFirst8(from, lanes8, tail), load8(from, end)
+		case n > simd.Singles8:
+			end := n - simd.Singles8
+			v0, v1, v2 := simd.Load8(from, 0), simd.LoadFirst8(from, simd.Singles8, tail), simd.Load8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+					x = one.Mul(simd.Fill8(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				b0, b1 := load8(r, 0), loadFirst8(r, lanes8, tail)
-				a0, a1, a2 := x.MulAdd(v0, b0), x.MulAdd(v1, b1), x.MulAdd(v2, load8(r, end))
-				store8(r, 0, a0)
-				store8(r, end, a2)
+				b0, b1 := simd.Load8(r, 0), simd.LoadFirst8(r, simd.Singles8, tail)
+				a0, a1, a2 := x.MulAdd(v0, b0), x.MulAdd(v1, b1), x.MulAdd(v2, simd.Load8(r, end))
+				simd.Store8(r, 0, a0)
+				simd.Store8(r, end, a2)
 				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
 				s1 = a1.Sub(b1).MulAdd(a1.Add(b1), s1)
 			}
-		case n >= halfLanes8:
-			end := n - halfLanes8
-			v0, v1 := loadFirst8(from, 0, tail), loadHalf8(from, end)
+		case n >= simd.Half8:
+			end := n - simd.Half8
+			v0, v1 := simd.LoadFirst8(from, 0, tail), simd.LoadHalf8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+					x = one.Mul(simd.Fill8(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				b0 := loadFirst8(r, 0, tail)
-				a0, a1 := x.MulAdd(v0, b0), x.GetLo().MulAdd(v1, loadHalf8(r, end))
-				storeHalf8(r, 0, a0.GetLo())
-				storeHalf8(r, end, a1)
+				b0 := simd.LoadFirst8(r, 0, tail)
+				a0, a1 := x.MulAdd(v0, b0), x.GetLo().MulAdd(v1, simd.LoadHalf8(r, end))
+				simd.StoreHalf8(r, 0, a0.GetLo())
+				simd.StoreHalf8(r, end, a1)
 				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
 			}
 		default:
-			v0 := loadFirst8(from, 0, tail)
+			v0 := simd.LoadFirst8(from, 0, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+					x = one.Mul(simd.Fill8(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				b0 := loadFirst8(r, 0, tail)
+				b0 := simd.LoadFirst8(r, 0, tail)
 				a0 := x.MulAdd(v0, b0)
-				storeFirst8(r, 0, a0, tail)
+				simd.StoreFirst8(r, 0, a0, tail)
 				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
 			}
 		}
 	}
-	store8(lanes, 0, s0.Add(s1))
+	simd.Store8(lanes, 0, s0.Add(s1))
 	archsimd.ClearAVXUpperBits()
 }
 
-// measure8 is scatter8 on up to two vectors of each row at a time. The last vector of a row is masked where changes are summed.
+// measure8 is scatter8 on up to two vectors of each row at a time. The last vector of a row is masked where changes
+// are summed.
 func measure8(w, v []float32, c float32, index []int32, value []float32, change *Changes) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one := archsimd.BroadcastFloat32x8(c)
+	one := simd.Fill8(c)
 	x := one
-	for j := 0; j < y; j += 2 * lanes8 {
-		n := min(y-j, 2*lanes8)
-		from, tail := unsafe.Pointer(&v[j]), first8((n-1)&(lanes8-1)+1)
+	for j := 0; j < y; j += 2 * simd.Singles8 {
+		n := min(y-j, 2*simd.Singles8)
+		from, tail := unsafe.Pointer(&v[j]), simd.First8((n-1)&(simd.Singles8-1)+1)
 		switch {
-		case n > lanes8:
-			end := n - lanes8
-			v0, v1, v2 := load8(from, 0), loadFirst8(from, lanes8, tail), load8(from, end)
+		case n > simd.Singles8:
+			end := n - simd.Singles8
+			v0, v1, v2 := simd.Load8(from, 0), simd.LoadFirst8(from, simd.Singles8, tail), simd.Load8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+					x = one.Mul(simd.Fill8(value[k]))
 				}
 				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
-				b0, b1 := load8(r, 0), loadFirst8(r, lanes8, tail)
-				a0, a1, a2 := x.MulAdd(v0, b0), x.MulAdd(v1, b1), x.MulAdd(v2, load8(r, end))
-				store8(r, 0, a0)
-				store8(r, end, a2)
+				b0, b1 := simd.Load8(r, 0), simd.LoadFirst8(r, simd.Singles8, tail)
+				a0, a1, a2 := x.MulAdd(v0, b0), x.MulAdd(v1, b1), x.MulAdd(v2, simd.Load8(r, end))
+				simd.Store8(r, 0, a0)
+				simd.Store8(r, end, a2)
 				sum := a0.Sub(b0).MulAdd(a0.Add(b0), a1.Sub(b1).Mul(a1.Add(b1)))
-				store8(lanes, 0, load8(lanes, 0).Add(sum))
+				simd.Store8(lanes, 0, simd.Load8(lanes, 0).Add(sum))
 			}
-		case n >= halfLanes8:
-			end := n - halfLanes8
-			v0, v1 := loadFirst8(from, 0, tail), loadHalf8(from, end)
+		case n >= simd.Half8:
+			end := n - simd.Half8
+			v0, v1 := simd.LoadFirst8(from, 0, tail), simd.LoadHalf8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+					x = one.Mul(simd.Fill8(value[k]))
 				}
 				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
-				b0 := loadFirst8(r, 0, tail)
-				a0, a1 := x.MulAdd(v0, b0), x.GetLo().MulAdd(v1, loadHalf8(r, end))
-				storeHalf8(r, 0, a0.GetLo())
-				storeHalf8(r, end, a1)
-				store8(lanes, 0, load8(lanes, 0).Add(a0.Sub(b0).Mul(a0.Add(b0))))
+				b0 := simd.LoadFirst8(r, 0, tail)
+				a0, a1 := x.MulAdd(v0, b0), x.GetLo().MulAdd(v1, simd.LoadHalf8(r, end))
+				simd.StoreHalf8(r, 0, a0.GetLo())
+				simd.StoreHalf8(r, end, a1)
+				simd.Store8(lanes, 0, simd.Load8(lanes, 0).Add(a0.Sub(b0).Mul(a0.Add(b0))))
 			}
 		default:
-			v0 := loadFirst8(from, 0, tail)
+			v0 := simd.LoadFirst8(from, 0, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
+					x = one.Mul(simd.Fill8(value[k]))
 				}
 				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
-				b0 := loadFirst8(r, 0, tail)
+				b0 := simd.LoadFirst8(r, 0, tail)
 				a0 := x.MulAdd(v0, b0)
-				storeFirst8(r, 0, a0, tail)
-				store8(lanes, 0, load8(lanes, 0).Add(a0.Sub(b0).Mul(a0.Add(b0))))
+				simd.StoreFirst8(r, 0, a0, tail)
+				simd.Store8(lanes, 0, simd.Load8(lanes, 0).Add(a0.Sub(b0).Mul(a0.Add(b0))))
 			}
 		}
 	}
@@ -401,41 +410,41 @@ func measureRun8(w, v []float32, c float32) float64 {
 		return 0
 	}
 	to, from := unsafe.Pointer(&w[0]), unsafe.Pointer(&v[:n][0])
-	x, mask := archsimd.BroadcastFloat32x8(c), first8(lanes8)
+	x, mask := simd.Fill8(c), simd.First8(simd.Singles8)
 	var sum archsimd.Float32x8
-	for i := 0; i < n; i += lanes8 {
-		if i+lanes8 > n {
-			mask = first8(n - i)
+	for i := 0; i < n; i += simd.Singles8 {
+		if i+simd.Singles8 > n {
+			mask = simd.First8(n - i)
 		}
-		before := loadFirst8(to, i, mask)
-		after := x.MulAdd(loadFirst8(from, i, mask), before)
-		storeFirst8(to, i, after, mask)
+		before := simd.LoadFirst8(to, i, mask)
+		after := x.MulAdd(simd.LoadFirst8(from, i, mask), before)
+		simd.StoreFirst8(to, i, after, mask)
 		sum = after.Sub(before).MulAdd(after.Add(before), sum)
 	}
-	return addUp8(sum)
+	return simd.WideSum8(sum)
 }
 
 func take8(change []sixteen) float64 {
 	var sum, zero archsimd.Float32x8
 	for k := range change {
 		lanes := unsafe.Pointer(&change[k])
-		sum = sum.Add(load8(lanes, 0))
-		store8(lanes, 0, zero)
+		sum = sum.Add(simd.Load8(lanes, 0))
+		simd.Store8(lanes, 0, zero)
 	}
-	return addUp8(sum)
+	return simd.WideSum8(sum)
 }
 
 func isZero8(x []float32) bool {
 	if len(x) == 0 {
 		return true
 	}
-	p, mask := unsafe.Pointer(&x[0]), first8(lanes8)
+	p, mask := unsafe.Pointer(&x[0]), simd.First8(simd.Singles8)
 	var zero archsimd.Float32x8
-	for i := 0; i < len(x); i += lanes8 {
-		if i+lanes8 > len(x) {
-			mask = first8(len(x) - i)
+	for i := 0; i < len(x); i += simd.Singles8 {
+		if i+simd.Singles8 > len(x) {
+			mask = simd.First8(len(x) - i)
 		}
-		if loadFirst8(p, i, mask).NotEqual(zero).ToBits() != 0 {
+		if simd.LoadFirst8(p, i, mask).NotEqual(zero).ToBits() != 0 {
 			archsimd.ClearAVXUpperBits()
 			return false
 		}

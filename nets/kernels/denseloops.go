@@ -1,8 +1,11 @@
 package kernels
 
-// DenseLoops are the inner loops of products of a few dense rows and a tall, narrow block of weights, one set per instruction set. All sets
-// agree up to rounding. A matrix is a list of its rows, so that rows can lie anywhere; a block of weights is one slice. Sums are taken one
-// term after the other, so that their bits do not depend on how many rows there are.
+import "github.com/dsp-go/dsp/structured/sys/instructions"
+
+// DenseLoops are the inner loops of products of a few dense rows and a tall, narrow block of weights, one set per
+// instruction set. All sets agree up to rounding. A matrix is a list of its rows, so that rows can lie anywhere; a
+// block of weights is one slice. Sums are taken one term after the other, so that their bits do not depend on how many
+// rows there are.
 type DenseLoops struct {
 	Name string
 	// Score adds z_r·W to each to_r [width], for z_r [dim] and W [dim×width].
@@ -16,6 +19,11 @@ type DenseLoops struct {
 
 // Dense are the fastest loops that this processor can run.
 var Dense = AvailableDense()[0]
+
+// AvailableDense returns the loops that this processor can run, the fastest first.
+func AvailableDense() []*DenseLoops {
+	return instructions.Available(&plainDense, avx2Dense, avx512Dense)
+}
 
 var plainDense = DenseLoops{
 	Name:        "plain",

@@ -3,11 +3,12 @@ package kernels
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/structured/sys/instructions"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// gateLoops are the elementwise loops of gates and of smooth activations. out may be one of the arguments. All implementations
-// return the same bits.
+// gateLoops are the elementwise loops of gates and of smooth activations. out may be one of the arguments. All
+// implementations return the same bits.
 type gateLoops struct {
 	name           string
 	MulAdd         func(out, a, x, b []float32) // a·x + b
@@ -25,7 +26,7 @@ type gateLoops struct {
 }
 
 // Gates are the fastest loops for this processor.
-var Gates = chooseGates()
+var Gates = instructions.Available(&plainGates, avx2Gates, avx512Gates)[0]
 
 // The tanh form of GELU (Hendrycks and Gimpel 2016) is x·(1 + tanh u)/2 = x/(1 + e^−2u), u = √(2/π)·(x + 0.044715·x³).
 const (
@@ -34,8 +35,8 @@ const (
 	geluFlat = 12 // beyond it, e^−2u is 0 or ∞ in float32
 )
 
-// The normal distribution function Φ: for x ≥ 0, 1 − Φ(x) is e^(−x²/2) times a polynomial in 1/(1 + p·x) (Hastings; Abramowitz and Stegun 1964,
-// 7.1.26, with x/√2), up to 0.8e-7.
+// The normal distribution function Φ: for x ≥ 0, 1 − Φ(x) is e^(−x²/2) times a polynomial in 1/(1 + p·x) (Hastings;
+// Abramowitz and Stegun 1964, 7.1.26, with x/√2), up to 0.8e-7.
 const (
 	normalP    = 0.3275911 * math.Sqrt2 / 2
 	normal1    = 0.254829592 / 2
@@ -161,17 +162,21 @@ func SiLU(out, x, e []float32) {
 
 // SiLUSlope is g times the derivative of SiLU at x.
 func SiLUSlope(out, x, g, e []float32) {
-	fromExp(x[:len(out)], e, Gates.negate, func(lo, hi int, e []float32) { Gates.siluSlope(out[lo:hi], x[lo:hi], g[lo:hi], e) })
+	fromExp(x[:len(out)], e, Gates.negate, func(lo, hi int, e []float32) {
+		Gates.siluSlope(out[lo:hi], x[lo:hi], g[lo:hi], e)
+	})
 }
 
 // GELU is x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2.
 func GELU(out, x, e []float32) {
-	fromExp(x[:len(out)], e, Gates.geluExponent, func(lo, hi int, e []float32) { Gates.siluFromExp(out[lo:hi], x[lo:hi], e) })
+	fromExp(x[:len(out)], e, Gates.geluExponent,
+		func(lo, hi int, e []float32) { Gates.siluFromExp(out[lo:hi], x[lo:hi], e) })
 }
 
 // GELUSlope is g times the derivative of GELU at x.
 func GELUSlope(out, x, g, e []float32) {
-	fromExp(x[:len(out)], e, Gates.geluExponent, func(lo, hi int, e []float32) { Gates.geluSlope(out[lo:hi], x[lo:hi], g[lo:hi], e) })
+	fromExp(x[:len(out)], e, Gates.geluExponent,
+		func(lo, hi int, e []float32) { Gates.geluSlope(out[lo:hi], x[lo:hi], g[lo:hi], e) })
 }
 
 // NormalGELU is x·Φ(x) with the normal distribution function Φ (Hendrycks and Gimpel 2016).
@@ -180,10 +185,12 @@ func NormalGELU(out, x, e []float32) {
 		n := Gates.normalGELU(out, x[:len(out)])
 		out, x = out[n:], x[n:]
 	}
-	fromExp(x[:len(out)], e, Gates.halfSquares, func(lo, hi int, e []float32) { Gates.normalPart(out[lo:hi], x[lo:hi], e) })
+	fromExp(x[:len(out)], e, Gates.halfSquares,
+		func(lo, hi int, e []float32) { Gates.normalPart(out[lo:hi], x[lo:hi], e) })
 }
 
 // NormalGELUSlope is g times the derivative of NormalGELU at x.
 func NormalGELUSlope(out, x, g, e []float32) {
-	fromExp(x[:len(out)], e, Gates.halfSquares, func(lo, hi int, e []float32) { Gates.normalSlope(out[lo:hi], x[lo:hi], g[lo:hi], e) })
+	fromExp(x[:len(out)], e, Gates.halfSquares,
+		func(lo, hi int, e []float32) { Gates.normalSlope(out[lo:hi], x[lo:hi], g[lo:hi], e) })
 }

@@ -1,7 +1,9 @@
 package kernels
 
-// numberLoops are the elementwise loops of a row and one number y, and of quotients. out may be one of the arguments. All
-// implementations return the same bits.
+import "github.com/dsp-go/dsp/structured/sys/instructions"
+
+// numberLoops are the elementwise loops of a row and one number y, and of quotients. out may be one of the arguments.
+// All implementations return the same bits.
 type numberLoops struct {
 	name  string
 	Add   func(out, x []float32, y float32)           // x + y
@@ -15,7 +17,7 @@ type numberLoops struct {
 }
 
 // Numbers are the fastest loops for this processor.
-var Numbers = chooseNumbers()
+var Numbers = instructions.Available(&plainNumbers, avx2Numbers, nil)[0]
 
 // plainNumbers are the loops in plain Go.
 var plainNumbers = numberLoops{

@@ -1,7 +1,10 @@
 package kernels
 
-// ProductLoops are the inner loops of matrix products of float32 numbers whose sums are in float64, in which every product is exact. They
-// serve certificates (train/engine/rounding.go). There is one set per instruction set; all sets agree up to the rounding of float64.
+import "github.com/dsp-go/dsp/structured/sys/instructions"
+
+// ProductLoops are the inner loops of matrix products of float32 numbers whose sums are in float64, in which every
+// product is exact. They serve certificates (train/engine/rounding.go). There is one set per instruction set; all sets
+// agree up to the rounding of float64.
 type ProductLoops struct {
 	Name string
 	// dots sets to[2i+j] to the inner product of x_i and w_j, for n ≤ 4 rows x_i and m ≤ 2 rows w_j of k numbers each.
@@ -12,6 +15,10 @@ type ProductLoops struct {
 
 // Products are the fastest loops of this processor.
 var Products = availableProducts()[0]
+
+func availableProducts() []*ProductLoops {
+	return instructions.Available(&plainProducts, avx2Products, avx512Products)
+}
 
 var plainProducts = ProductLoops{"plain", dotsPlain, outerPlain}
 

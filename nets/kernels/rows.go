@@ -1,8 +1,13 @@
 package kernels
 
-import "math"
+import (
+	"math"
 
-// rowLoops are the elementwise loops of networks. out may be one of the arguments. All implementations return the same bits.
+	"github.com/dsp-go/dsp/structured/sys/instructions"
+)
+
+// rowLoops are the elementwise loops of networks. out may be one of the arguments. All implementations return the same
+// bits.
 type rowLoops struct {
 	name          string
 	Add, Sub, Mul func(out, x, y []float32)
@@ -14,21 +19,23 @@ type rowLoops struct {
 	tanhFromExp   func(out, e []float32) // e is exp(2x)
 	negativeParts func(out, x []float32)
 	Max           func(out, x, y []float32)
-	Pick          func(out, x, y, d []float32)    // out is d where x equals y, and stays elsewhere
-	Take          func(out, left, x, y []float32) // out takes left where x equals y, which leaves 0 there; out is 0 elsewhere
-	PoolMax       func(y, x0, x1, x2, x3 []float32)
-	PoolPull      func(o0, o1, o2, o3, x0, x1, x2, y, g []float32)   // g goes to the first x that equals y
-	PoolPush      func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) // out is the d of the first x that equals y
+	Pick          func(out, x, y, d []float32) // out is d where x equals y, and stays elsewhere
+	// out takes left where x equals y, which leaves 0 there; out is 0 elsewhere
+	Take     func(out, left, x, y []float32)
+	PoolMax  func(y, x0, x1, x2, x3 []float32)
+	PoolPull func(o0, o1, o2, o3, x0, x1, x2, y, g []float32)   // g goes to the first x that equals y
+	PoolPush func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) // out is the d of the first x that equals y
 
-	subtractTops, normalise func(x []float32, width int)                   // rows of softmax; width is a multiple of 8
-	SoftmaxPull             func(d, p []float32, width int)                // p∘(d − ⟨p, d⟩) in place of d, row by row
-	Rotate                  func(out, x, cos, sin []float32, sign float32) // pairs of entries turned by an angle: see rotate
+	subtractTops, normalise func(x []float32, width int)    // rows of softmax; width is a multiple of 8
+	SoftmaxPull             func(d, p []float32, width int) // p∘(d − ⟨p, d⟩) in place of d, row by row
+	// pairs of entries turned by an angle: see rotate
+	Rotate func(out, x, cos, sin []float32, sign float32)
 }
 
-var Rows = chooseRows()
+var Rows = instructions.Available(&plainRows, avx2Rows, nil)[0]
 
-// plainRows are the loops in plain Go. They do not branch on values: signs are close to random, and a mispredicted branch costs
-// more than all the arithmetic.
+// plainRows are the loops in plain Go. They do not branch on values: signs are close to random, and a mispredicted
+// branch costs more than all the arithmetic.
 var plainRows = rowLoops{
 	name:         "plain",
 	subtractTops: subtractTops, normalise: normalise, SoftmaxPull: softmaxPull, Rotate: rotate,

@@ -105,7 +105,6 @@ const (
 // Name names the instruction set of the inner loops.
 func (s *packedBLAS) Name() string { return "own kernel, " + s.kernel.name }
 
-// Sgemm implements BLAS.
 func (s *packedBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, beta float32, c []float32) {
 	if m == 0 || n == 0 {
 		return

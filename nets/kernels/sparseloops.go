@@ -1,9 +1,12 @@
 package kernels
 
+import "github.com/dsp-go/dsp/structured/sys/instructions"
+
 //go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
-// SparseLoops are the inner loops of the linear scorer of sparse inputs, one set per instruction set. All sets agree up to
-// rounding. Rows of w are as wide as the vector argument (to or v). A row beyond the end of w panics. A nil value means ones.
+// SparseLoops are the inner loops of the linear scorer of sparse inputs, one set per instruction set. All sets agree up
+// to rounding. Rows of w are as wide as the vector argument (to or v). A row beyond the end of w panics. A nil value
+// means ones.
 type SparseLoops struct {
 	Name string
 	// Gather adds Σ_k value_k · w_(index_k) to to.
@@ -12,19 +15,20 @@ type SparseLoops struct {
 	Scatter func(w, v []float32, c float32, index []int32, value []float32)
 	// ScatterTwo adds c·value_k·v to each w_(index_k), and d·value_k·v to each u_(index_k), in order.
 	ScatterTwo func(w, u, v []float32, c, d float32, index []int32, value []float32)
-	// Measure is scatter; with x a row before and δ its change, it adds Σ(2xδ + δ²) over the row to the row's place in change.
+	// Measure is scatter; with x a row before and δ its change, it adds Σ(2xδ + δ²) over the row to the row's place in
+	// change.
 	Measure func(w, v []float32, c float32, index []int32, value []float32, change *Changes)
 	// MeasureAll is Measure with one place for all rows.
 	MeasureAll func(w, v []float32, c float32, index []int32, value []float32, change *Change)
 	// MeasureRun adds c·v to w and returns Σ(2xδ + δ²).
 	MeasureRun func(w, v []float32, c float32) float64
-	// GatherSoft, MeasureSoft and MeasureRunSoft are Gather, Measure and MeasureRun of the soft thresholds of w (Soft): GatherSoft adds
-	// those of rows, the others change w and measure its soft thresholds before and after.
+	// GatherSoft, MeasureSoft and MeasureRunSoft are Gather, Measure and MeasureRun of the soft thresholds of w (Soft):
+	// GatherSoft adds those of rows, the others change w and measure its soft thresholds before and after.
 	GatherSoft     func(to, w []float32, τ float32, index []int32, value []float32)
 	MeasureSoft    func(w, v []float32, c, τ float32, index []int32, value []float32, change *Changes)
 	MeasureRunSoft func(w, v []float32, c, τ float32) float64
-	// GatherDouble and ScatterDouble are Gather and Scatter with c = 1 and with sums in float64, in which every product is exact. They
-	// serve certificates (train/engine/rounding.go).
+	// GatherDouble and ScatterDouble are Gather and Scatter with c = 1 and with sums in float64, in which every product is
+	// exact. They serve certificates (train/engine/rounding.go).
 	GatherDouble  func(to []float64, w []float32, index []int32, value []float32)
 	ScatterDouble func(to, v []float64, index []int32, value []float32)
 	// Take returns the sum of all numbers and sets them to zero.
@@ -37,15 +41,15 @@ type SparseLoops struct {
 // do not depend on the number of threads.
 const Stripes = 16
 
-// Rows of attributes go to the stripes in turn, eight at a time. So two stripes share few cache lines, and the frequent attributes,
-// which have low numbers, are spread evenly.
+// Rows of attributes go to the stripes in turn, eight at a time. So two stripes share few cache lines, and the frequent
+// attributes, which have low numbers, are spread evenly.
 const RowsInTurn = 8
 
 // StripeOf returns the stripe of an attribute's row.
 func StripeOf(row int32) int { return int(uint32(row) / RowsInTurn % Stripes) }
 
-// Changes are float32 sums per stripe, with as many lanes as the widest vectors have. A stripe has several places, so that
-// additions for neighbouring rows do not wait for each other.
+// Changes are float32 sums per stripe, with as many lanes as the widest vectors have. A stripe has several places, so
+// that additions for neighbouring rows do not wait for each other.
 type Changes [Stripes * Places]sixteen
 
 // Change is a float32 sum with as many lanes.
@@ -59,6 +63,11 @@ const Places = 4
 func place(row int32) int { return StripeOf(row)*Places + int(uint32(row)%Places) }
 
 var Sparse = AvailableSparse()[0]
+
+// AvailableSparse returns the loops that this processor can run, the fastest first.
+func AvailableSparse() []*SparseLoops {
+	return instructions.Available(&plainSparse, avx2Sparse, avx512Sparse)
+}
 
 // plainSparse are the loops in plain Go.
 var plainSparse = SparseLoops{

@@ -63,7 +63,6 @@ func (d Dense) shape(row []int) []int {
 
 var _ nets.DenseScorer = (*Linear)(nil)
 
-// DenseBlocks implements nets.DenseScorer.
 func (s *Linear) DenseBlocks() []nets.DenseBlock {
 	var all []nets.DenseBlock
 	for k, p := range s.parts {

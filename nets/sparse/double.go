@@ -22,7 +22,6 @@ type doubleWorker struct {
 	kept  []float64 // what is left to fill with those of the part, in float64; nil: they are not asked for
 }
 
-// ScorePrecisely implements nets.PreciseWorker.
 func (k *doubleWorker) ScorePrecisely(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error {
 	k.batch = batch
 	θ.Resize(batch, k.s.form)
@@ -93,7 +92,6 @@ func (s *Linear) Norms(data *structured.Dataset, i, output int) (length, errors 
 	return length, errors
 }
 
-// PullbackPrecisely implements nets.PreciseWorker.
 func (k *doubleWorker) PullbackPrecisely(v *structured.Marginals, grad []float64) error {
 	k.s.ScatterDouble(v, k.batch, 0, Stripes, grad)
 	return nil

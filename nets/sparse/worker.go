@@ -37,7 +37,6 @@ func (k *worker) ScoreThresholded(w []float32, τ float32, batch *structured.Bat
 	return nil
 }
 
-// Pullback implements nets.Worker.
 func (k *worker) Pullback(v *structured.Marginals, grad []float32) error {
 	k.s.Scatter(1, v, k.batch, 0, Stripes, grad, nil)
 	return nil

@@ -8,11 +8,13 @@ import (
 	"math/bits"
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
-var avx2 = kernels{
+var avx2 = &kernels{
 	name:       "AVX2",
-	lanes:      lanes8,
+	lanes:      simd.Singles8,
 	maxPlus:    maxPlus8,
 	argmax:     argmax8,
 	exchange:   exchange8,
@@ -30,44 +32,45 @@ func maxPlus8(next, prev, edge, node []float32, y, stride int) {
 	to, p, n := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&node[0])
 	step := 4 * stride
 	j := 0
-	for ; j+3*lanes8 < y; j += 4 * lanes8 {
+	for ; j+3*simd.Singles8 < y; j += 4 * simd.Singles8 {
 		e := unsafe.Pointer(&edge[j])
-		v := broadcast8(p, 0)
-		m0, m1, m2, m3 := v.Add(load8(e, 0)), v.Add(load8(e, lanes8)), v.Add(load8(e, 2*lanes8)), v.Add(load8(e, 3*lanes8))
+		v := simd.Broadcast8(p, 0)
+		m0, m1, m2, m3 := v.Add(simd.Load8(e, 0)), v.Add(simd.Load8(e, simd.Singles8)),
+			v.Add(simd.Load8(e, 2*simd.Singles8)), v.Add(simd.Load8(e, 3*simd.Singles8))
 		for i := 1; i < y; i++ {
 			e = unsafe.Add(e, step)
-			v = broadcast8(p, i)
-			m0 = m0.Max(v.Add(load8(e, 0)))
-			m1 = m1.Max(v.Add(load8(e, lanes8)))
-			m2 = m2.Max(v.Add(load8(e, 2*lanes8)))
-			m3 = m3.Max(v.Add(load8(e, 3*lanes8)))
+			v = simd.Broadcast8(p, i)
+			m0 = m0.Max(v.Add(simd.Load8(e, 0)))
+			m1 = m1.Max(v.Add(simd.Load8(e, simd.Singles8)))
+			m2 = m2.Max(v.Add(simd.Load8(e, 2*simd.Singles8)))
+			m3 = m3.Max(v.Add(simd.Load8(e, 3*simd.Singles8)))
 		}
-		store8(to, j, m0.Add(load8(n, j)))
-		store8(to, j+lanes8, m1.Add(load8(n, j+lanes8)))
-		store8(to, j+2*lanes8, m2.Add(load8(n, j+2*lanes8)))
-		store8(to, j+3*lanes8, m3.Add(load8(n, j+3*lanes8)))
+		simd.Store8(to, j, m0.Add(simd.Load8(n, j)))
+		simd.Store8(to, j+simd.Singles8, m1.Add(simd.Load8(n, j+simd.Singles8)))
+		simd.Store8(to, j+2*simd.Singles8, m2.Add(simd.Load8(n, j+2*simd.Singles8)))
+		simd.Store8(to, j+3*simd.Singles8, m3.Add(simd.Load8(n, j+3*simd.Singles8)))
 	}
-	for ; j+lanes8 < y; j += 2 * lanes8 {
+	for ; j+simd.Singles8 < y; j += 2 * simd.Singles8 {
 		e := unsafe.Pointer(&edge[j])
-		v := broadcast8(p, 0)
-		m0, m1 := v.Add(load8(e, 0)), v.Add(load8(e, lanes8))
+		v := simd.Broadcast8(p, 0)
+		m0, m1 := v.Add(simd.Load8(e, 0)), v.Add(simd.Load8(e, simd.Singles8))
 		for i := 1; i < y; i++ {
 			e = unsafe.Add(e, step)
-			v = broadcast8(p, i)
-			m0 = m0.Max(v.Add(load8(e, 0)))
-			m1 = m1.Max(v.Add(load8(e, lanes8)))
+			v = simd.Broadcast8(p, i)
+			m0 = m0.Max(v.Add(simd.Load8(e, 0)))
+			m1 = m1.Max(v.Add(simd.Load8(e, simd.Singles8)))
 		}
-		store8(to, j, m0.Add(load8(n, j)))
-		store8(to, j+lanes8, m1.Add(load8(n, j+lanes8)))
+		simd.Store8(to, j, m0.Add(simd.Load8(n, j)))
+		simd.Store8(to, j+simd.Singles8, m1.Add(simd.Load8(n, j+simd.Singles8)))
 	}
 	if j < y {
 		e := unsafe.Pointer(&edge[j])
-		m := broadcast8(p, 0).Add(load8(e, 0))
+		m := simd.Broadcast8(p, 0).Add(simd.Load8(e, 0))
 		for i := 1; i < y; i++ {
 			e = unsafe.Add(e, step)
-			m = m.Max(broadcast8(p, i).Add(load8(e, 0)))
+			m = m.Max(simd.Broadcast8(p, i).Add(simd.Load8(e, 0)))
 		}
-		store8(to, j, m.Add(load8(n, j)))
+		simd.Store8(to, j, m.Add(simd.Load8(n, j)))
 	}
 	archsimd.ClearAVXUpperBits()
 	pad(next, y)
@@ -75,13 +78,13 @@ func maxPlus8(next, prev, edge, node []float32, y, stride int) {
 
 func argmax8(x []float32) int {
 	p := unsafe.Pointer(&x[0])
-	m := load8(p, 0)
-	for i := lanes8; i < len(x); i += lanes8 {
-		m = m.Max(load8(p, i))
+	m := simd.Load8(p, 0)
+	for i := simd.Singles8; i < len(x); i += simd.Singles8 {
+		m = m.Max(simd.Load8(p, i))
 	}
-	m = largests8(m)
-	for i := 0; i < len(x); i += lanes8 {
-		if hit := load8(p, i).Equal(m).ToBits(); hit != 0 {
+	m = simd.Largests8(m)
+	for i := 0; i < len(x); i += simd.Singles8 {
+		if hit := simd.Load8(p, i).Equal(m).ToBits(); hit != 0 {
 			archsimd.ClearAVXUpperBits()
 			return i + bits.TrailingZeros8(hit)
 		}
@@ -97,23 +100,23 @@ func exchange8(x []float32, i int, v float32, j int) int {
 }
 
 func set8(x []float32, i int, v float32) {
-	p := unsafe.Pointer(&x[i&^(lanes8-1)])
-	lane := archsimd.LoadInt32x8(&iota8).Equal(archsimd.BroadcastInt32x8(int32(i & (lanes8 - 1))))
-	store8(p, 0, archsimd.BroadcastFloat32x8(v).Merge(load8(p, 0), lane))
+	p := unsafe.Pointer(&x[i&^(simd.Singles8-1)])
+	lane := simd.Lane8(i & (simd.Singles8 - 1))
+	simd.Store8(p, 0, simd.Fill8(v).Merge(simd.Load8(p, 0), lane))
 }
 
 func addArgmax8(sum, x, y []float32) int {
 	to, p, q := unsafe.Pointer(&sum[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0])
-	m := load8(p, 0).Add(load8(q, 0))
-	store8(to, 0, m)
-	for i := lanes8; i < len(x); i += lanes8 {
-		v := load8(p, i).Add(load8(q, i))
-		store8(to, i, v)
+	m := simd.Load8(p, 0).Add(simd.Load8(q, 0))
+	simd.Store8(to, 0, m)
+	for i := simd.Singles8; i < len(x); i += simd.Singles8 {
+		v := simd.Load8(p, i).Add(simd.Load8(q, i))
+		simd.Store8(to, i, v)
 		m = m.Max(v)
 	}
-	m = largests8(m)
-	for i := 0; i < len(x); i += lanes8 {
-		if hit := load8(to, i).Equal(m).ToBits(); hit != 0 {
+	m = simd.Largests8(m)
+	for i := 0; i < len(x); i += simd.Singles8 {
+		if hit := simd.Load8(to, i).Equal(m).ToBits(); hit != 0 {
 			archsimd.ClearAVXUpperBits()
 			return i + bits.TrailingZeros8(hit)
 		}

@@ -8,6 +8,8 @@ import (
 	"math"
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
 var doubles8 = sumKernels[float64]{
@@ -23,13 +25,14 @@ var doubles8 = sumKernels[float64]{
 }
 
 func leastPositiveDouble8(x []float64) float64 {
-	p, inf := unsafe.Pointer(&x[0]), fillDouble8(math.Inf(1))
+	var zero archsimd.Float64x4
+	p, inf := unsafe.Pointer(&x[0]), simd.FillDouble8(math.Inf(1))
 	lo := inf
-	for i := 0; i < len(x); i += half8 {
-		v := loadDouble8(p, i)
-		lo = lo.Min(v.Merge(inf, v.Greater(zeroDouble8)))
+	for i := 0; i < len(x); i += simd.Doubles8 {
+		v := simd.LoadDouble8(p, i)
+		lo = lo.Min(v.Merge(inf, v.Greater(zero)))
 	}
-	least := smallestDouble8(lo)
+	least := simd.SmallestDouble8(lo)
 	archsimd.ClearAVXUpperBits()
 	return least
 }
@@ -38,33 +41,34 @@ func expsDouble8(to []float64, from []float32, rows, y, stride int, shift float3
 	if shift == minusInf {
 		shift = 0
 	}
-	top, times := fillDouble8(float64(shift)), fillDouble8(scale)
+	top, times := simd.FillDouble8(float64(shift)), simd.FillDouble8(scale)
 	for i := range rows {
 		row, end := to[i*stride:(i+1)*stride], from[i*y:(i+1)*y]
 		p := unsafe.Pointer(&row[0])
-		for j := 0; j < y; j += half8 {
-			storeDouble8(p, j, expDouble8(loadAsDouble8(end[j:]).Sub(top).Mul(times)))
+		for j := 0; j < y; j += simd.Doubles8 {
+			simd.StoreDouble8(p, j, expDouble8(simd.WidenPart8(end[j:]).Sub(top).Mul(times)))
 		}
 		clear(row[y:])
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// expDouble8 returns exp(x) to about 9 digits for x ≤ 0, and 0 if the result is subnormal: 2^n exp(r) with
-// n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 8.
-// expDouble8 returns exp(x) for x ≤ 0 up to two units, and 0 if the result is subnormal, by the Taylor polynomial of degree 12.
-func expDouble8(x double8) double8 {
-	normal, rounder := x.Greater(fillDouble8(-708)), fillDouble8(3<<51)
-	shifted := x.MulAdd(fillDouble8(math.Log2E), rounder)
+// expDouble8 returns exp(x) for x ≤ 0 up to two units, and 0 if the result is subnormal: 2^n exp(r) with
+// n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 12.
+func expDouble8(x archsimd.Float64x4) archsimd.Float64x4 {
+	normal, rounder := x.Greater(simd.FillDouble8(-708)), simd.FillDouble8(3<<51)
+	shifted := x.MulAdd(simd.FillDouble8(math.Log2E), rounder)
 	n := shifted.Sub(rounder)
-	r := n.MulAdd(fillDouble8(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
-	r = n.MulAdd(fillDouble8(-0x1.a39ef35793c76p-33), r)
-	p := r.MulAdd(fillDouble8(1.0/479001600), fillDouble8(1.0/39916800))
-	p = p.MulAdd(r, fillDouble8(1.0/3628800)).MulAdd(r, fillDouble8(1.0/362880)).MulAdd(r, fillDouble8(1.0/40320))
-	p = p.MulAdd(r, fillDouble8(1.0/5040)).MulAdd(r, fillDouble8(1.0/720)).MulAdd(r, fillDouble8(1.0/120))
-	p = p.MulAdd(r, fillDouble8(1.0/24)).MulAdd(r, fillDouble8(1.0/6)).MulAdd(r, fillDouble8(0.5))
-	p = p.MulAdd(r, fillDouble8(1)).MulAdd(r, fillDouble8(1))
-	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4().Masked(normal)
+	r := n.MulAdd(simd.FillDouble8(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
+	r = n.MulAdd(simd.FillDouble8(-0x1.a39ef35793c76p-33), r)
+	p := r.MulAdd(simd.FillDouble8(1.0/479001600), simd.FillDouble8(1.0/39916800))
+	p = p.MulAdd(r, simd.FillDouble8(1.0/3628800)).MulAdd(r, simd.FillDouble8(1.0/362880)).
+		MulAdd(r, simd.FillDouble8(1.0/40320))
+	p = p.MulAdd(r, simd.FillDouble8(1.0/5040)).MulAdd(r, simd.FillDouble8(1.0/720)).
+		MulAdd(r, simd.FillDouble8(1.0/120))
+	p = p.MulAdd(r, simd.FillDouble8(1.0/24)).MulAdd(r, simd.FillDouble8(1.0/6)).MulAdd(r, simd.FillDouble8(0.5))
+	p = p.MulAdd(r, simd.FillDouble8(1)).MulAdd(r, simd.FillDouble8(1))
+	return simd.LdexpDouble8(p, shifted).Masked(normal)
 }
 
 // matVecDouble8 keeps four vectors of next in registers while it iterates over the rows.
@@ -73,33 +77,33 @@ func matVecDouble8(next, prev, m []float64, y int) {
 	stride := len(next)
 	step := 8 * stride
 	j := 0
-	for ; j+3*half8 < stride; j += 4 * half8 {
+	for ; j+3*simd.Doubles8 < stride; j += 4 * simd.Doubles8 {
 		row := unsafe.Pointer(&m[j])
-		s0, s1, s2, s3 := zeroDouble8, zeroDouble8, zeroDouble8, zeroDouble8
+		var s0, s1, s2, s3 archsimd.Float64x4
 		for i := range y {
-			v := broadcastDouble8(p, i)
-			s0 = v.MulAdd(loadDouble8(row, 0), s0)
-			s1 = v.MulAdd(loadDouble8(row, half8), s1)
-			s2 = v.MulAdd(loadDouble8(row, 2*half8), s2)
-			s3 = v.MulAdd(loadDouble8(row, 3*half8), s3)
+			v := simd.BroadcastDouble8(p, i)
+			s0 = v.MulAdd(simd.LoadDouble8(row, 0), s0)
+			s1 = v.MulAdd(simd.LoadDouble8(row, simd.Doubles8), s1)
+			s2 = v.MulAdd(simd.LoadDouble8(row, 2*simd.Doubles8), s2)
+			s3 = v.MulAdd(simd.LoadDouble8(row, 3*simd.Doubles8), s3)
 			row = unsafe.Add(row, step)
 		}
-		storeDouble8(to, j, s0)
-		storeDouble8(to, j+half8, s1)
-		storeDouble8(to, j+2*half8, s2)
-		storeDouble8(to, j+3*half8, s3)
+		simd.StoreDouble8(to, j, s0)
+		simd.StoreDouble8(to, j+simd.Doubles8, s1)
+		simd.StoreDouble8(to, j+2*simd.Doubles8, s2)
+		simd.StoreDouble8(to, j+3*simd.Doubles8, s3)
 	}
-	for ; j < stride; j += 2 * half8 {
+	for ; j < stride; j += 2 * simd.Doubles8 {
 		row := unsafe.Pointer(&m[j])
-		s0, s1 := zeroDouble8, zeroDouble8
+		var s0, s1 archsimd.Float64x4
 		for i := range y {
-			v := broadcastDouble8(p, i)
-			s0 = v.MulAdd(loadDouble8(row, 0), s0)
-			s1 = v.MulAdd(loadDouble8(row, half8), s1)
+			v := simd.BroadcastDouble8(p, i)
+			s0 = v.MulAdd(simd.LoadDouble8(row, 0), s0)
+			s1 = v.MulAdd(simd.LoadDouble8(row, simd.Doubles8), s1)
 			row = unsafe.Add(row, step)
 		}
-		storeDouble8(to, j, s0)
-		storeDouble8(to, j+half8, s1)
+		simd.StoreDouble8(to, j, s0)
+		simd.StoreDouble8(to, j+simd.Doubles8, s1)
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -108,11 +112,11 @@ func matDotsDouble8(next, prev, m []float64, y int) {
 	to, p, row := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
 	stride := len(next)
 	for i := range y {
-		s := zeroDouble8
-		for j := 0; j < stride; j += half8 {
-			s = loadDouble8(p, j).MulAdd(loadDouble8(row, j), s)
+		var s archsimd.Float64x4
+		for j := 0; j < stride; j += simd.Doubles8 {
+			s = simd.LoadDouble8(p, j).MulAdd(simd.LoadDouble8(row, j), s)
 		}
-		storeSumDouble8(to, i, s)
+		simd.StoreSumDouble8(to, i, s)
 		row = unsafe.Add(row, 8*stride)
 	}
 	archsimd.ClearAVXUpperBits()
@@ -121,15 +125,15 @@ func matDotsDouble8(next, prev, m []float64, y int) {
 
 func normaliseDouble8(x, a, b []float64) float64 {
 	to, p, q := unsafe.Pointer(&x[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0])
-	s := zeroDouble8
-	for j := 0; j < len(x); j += half8 {
-		v := loadDouble8(p, j).Mul(loadDouble8(q, j))
-		storeDouble8(to, j, v)
+	var s archsimd.Float64x4
+	for j := 0; j < len(x); j += simd.Doubles8 {
+		v := simd.LoadDouble8(p, j).Mul(simd.LoadDouble8(q, j))
+		simd.StoreDouble8(to, j, v)
 		s = s.Add(v)
 	}
-	scale, sum := overSumDouble8(s)
-	for j := 0; j < len(x); j += half8 {
-		storeDouble8(to, j, loadDouble8(to, j).Mul(scale))
+	scale, sum := simd.OverSumDouble8(s)
+	for j := 0; j < len(x); j += simd.Doubles8 {
+		simd.StoreDouble8(to, j, simd.LoadDouble8(to, j).Mul(scale))
 	}
 	c := sum.GetElem(0)
 	archsimd.ClearAVXUpperBits()
@@ -137,19 +141,20 @@ func normaliseDouble8(x, a, b []float64) float64 {
 }
 
 func combineDouble8(g []float64, p []float32, n, s, β []float64) {
+	var zero archsimd.Float64x4
 	to, pn, ps, pβ := unsafe.Pointer(&g[0]), unsafe.Pointer(&n[0]), unsafe.Pointer(&s[0]), unsafe.Pointer(&β[0])
-	sum := zeroDouble8
-	for j := 0; j < len(g); j += half8 {
-		v := loadDouble8(ps, j)
-		w := loadDouble8(pn, j).Mul(loadDouble8(pβ, j)).Masked(v.Greater(zeroDouble8))
-		storeDouble8(to, j, w)
+	var sum archsimd.Float64x4
+	for j := 0; j < len(g); j += simd.Doubles8 {
+		v := simd.LoadDouble8(ps, j)
+		w := simd.LoadDouble8(pn, j).Mul(simd.LoadDouble8(pβ, j)).Masked(v.Greater(zero))
+		simd.StoreDouble8(to, j, w)
 		sum = v.MulAdd(w, sum)
 	}
-	scale, _ := overSumDouble8(sum)
-	for j := 0; j < len(g); j += half8 {
-		w := loadDouble8(to, j).Mul(scale)
-		storeDouble8(to, j, w)
-		storeAsSingle8(p[j:], w.Mul(loadDouble8(ps, j)))
+	scale, _ := simd.OverSumDouble8(sum)
+	for j := 0; j < len(g); j += simd.Doubles8 {
+		w := simd.LoadDouble8(to, j).Mul(scale)
+		simd.StoreDouble8(to, j, w)
+		simd.StoreNarrowedPart8(p[j:], w.Mul(simd.LoadDouble8(ps, j)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -158,31 +163,31 @@ func combineDouble8(g []float64, p []float32, n, s, β []float64) {
 func edgeSumsDouble8(to []float32, α, g, edge []float64, y, stride, steps int) {
 	from, step := unsafe.Pointer(unsafe.SliceData(g)), 8*stride
 	for i := 0; i < y; i += 4 {
-		for j := 0; j < stride; j += 2 * half8 {
+		for j := 0; j < stride; j += 2 * simd.Doubles8 {
 			a, b := unsafe.Pointer(&α[i]), unsafe.Add(from, 8*j)
-			s00, s10, s20, s30 := zeroDouble8, zeroDouble8, zeroDouble8, zeroDouble8
-			s01, s11, s21, s31 := zeroDouble8, zeroDouble8, zeroDouble8, zeroDouble8
+			var s00, s10, s20, s30 archsimd.Float64x4
+			var s01, s11, s21, s31 archsimd.Float64x4
 			for range steps {
-				g0, g1 := loadDouble8(b, 0), loadDouble8(b, half8)
-				v := broadcastDouble8(a, 0)
+				g0, g1 := simd.LoadDouble8(b, 0), simd.LoadDouble8(b, simd.Doubles8)
+				v := simd.BroadcastDouble8(a, 0)
 				s00, s01 = v.MulAdd(g0, s00), v.MulAdd(g1, s01)
-				v = broadcastDouble8(a, 1)
+				v = simd.BroadcastDouble8(a, 1)
 				s10, s11 = v.MulAdd(g0, s10), v.MulAdd(g1, s11)
-				v = broadcastDouble8(a, 2)
+				v = simd.BroadcastDouble8(a, 2)
 				s20, s21 = v.MulAdd(g0, s20), v.MulAdd(g1, s21)
-				v = broadcastDouble8(a, 3)
+				v = simd.BroadcastDouble8(a, 3)
 				s30, s31 = v.MulAdd(g0, s30), v.MulAdd(g1, s31)
 				a, b = unsafe.Add(a, step), unsafe.Add(b, step)
 			}
 			storeTimesDouble8(to, edge, i, j, y, stride, s00, s10, s20, s30)
-			storeTimesDouble8(to, edge, i, j+half8, y, stride, s01, s11, s21, s31)
+			storeTimesDouble8(to, edge, i, j+simd.Doubles8, y, stride, s01, s11, s21, s31)
 		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 // storeTimesDouble8 writes a vector of columns from j on, times edge, of up to 4 rows from i on.
-func storeTimesDouble8(to []float32, edge []float64, i, j, y, stride int, s0, s1, s2, s3 double8) {
+func storeTimesDouble8(to []float32, edge []float64, i, j, y, stride int, s0, s1, s2, s3 archsimd.Float64x4) {
 	if j >= y {
 		return
 	}
@@ -192,8 +197,8 @@ func storeTimesDouble8(to []float32, edge []float64, i, j, y, stride int, s0, s1
 	storeRowTimesDouble8(to, edge, i+3, j, y, stride, s3)
 }
 
-func storeRowTimesDouble8(to []float32, edge []float64, i, j, y, stride int, s double8) {
+func storeRowTimesDouble8(to []float32, edge []float64, i, j, y, stride int, s archsimd.Float64x4) {
 	if i < y {
-		storeAsSingle8(to[i*y+j:(i+1)*y], s.Mul(loadDouble8(unsafe.Pointer(&edge[i*stride+j]), 0)))
+		simd.StoreNarrowedPart8(to[i*y+j:(i+1)*y], s.Mul(simd.LoadDouble8(unsafe.Pointer(&edge[i*stride+j]), 0)))
 	}
 }

@@ -8,37 +8,41 @@ import (
 	"math"
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
 // logSum8 adds and subtracts scores in float64; the exponentials, whose arguments then fit float32, are float32.
 func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum float64) {
 	e, s, pw := unsafe.Pointer(&edge[0]), unsafe.Pointer(&score[0]), unsafe.Pointer(&w[0])
-	top := fillDouble8(math.Inf(-1))
-	for j := 0; j < len(score); j += lanes8 {
-		lo, hi := loadDouble8(s, j), loadDouble8(s, j+half8)
-		el, eh := widen8(load8(e, j))
+	top := simd.FillDouble8(math.Inf(-1))
+	for j := 0; j < len(score); j += simd.Singles8 {
+		lo, hi := simd.LoadDouble8(s, j), simd.LoadDouble8(s, j+simd.Doubles8)
+		el, eh := simd.Widen8(simd.Load8(e, j))
 		top = top.Max(lo.Add(el).Max(hi.Add(eh)))
 	}
-	shift, most := largestsDouble8(top) // bits, since moves and comparisons of scalars are slow while vector registers are in use
+	shift := simd.LargestsDouble8(top)
+	// bits: comparisons of scalars are slow while vector registers are in use
+	most := simd.LargestInEachDouble8(top).AsUint64x2().GetElem(0)
 	if most == math.Float64bits(math.Inf(-1)) {
 		archsimd.ClearAVXUpperBits()
 		return math.Inf(-1), 0
 	}
-	times, cut := fillDouble8(rate), archsimd.BroadcastFloat32x8(negligible)
-	total := zero8
-	for from := 0; from < len(score); from += run * lanes8 {
-		part, hi := zero8, min(len(score), from+run*lanes8)
-		for j := from; j < hi; j += lanes8 {
-			lo, hi := loadDouble8(s, j), loadDouble8(s, j+half8)
-			el, eh := widen8(load8(e, j))
-			x := narrow8(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
+	times, cut := simd.FillDouble8(rate), simd.Fill8(negligible)
+	var total archsimd.Float32x8
+	for from := 0; from < len(score); from += run * simd.Singles8 {
+		part, hi := archsimd.Float32x8{}, min(len(score), from+run*simd.Singles8)
+		for j := from; j < hi; j += simd.Singles8 {
+			lo, hi := simd.LoadDouble8(s, j), simd.LoadDouble8(s, j+simd.Doubles8)
+			el, eh := simd.Widen8(simd.Load8(e, j))
+			x := simd.Narrow8(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
 			if x.Greater(cut).ToBits() != 0 {
-				part = exp8(x).MulAdd(load8(pw, j), part)
+				part = exp8(x).MulAdd(simd.Load8(pw, j), part)
 			}
 		}
 		total = total.Add(part)
 	}
-	single := math.Float32bits(sum8(total))
+	single := math.Float32bits(simd.Sum8(total))
 	archsimd.ClearAVXUpperBits()
 	return math.Float64frombits(most), float64(math.Float32frombits(single))
 }
@@ -46,16 +50,16 @@ func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum
 func logSpread8(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32) {
 	pa, pb, pw := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&w[0])
 	e, s := unsafe.Pointer(&edge[0]), unsafe.Pointer(&score[0])
-	shift, times, cut := fillDouble8(m), fillDouble8(rate), archsimd.BroadcastFloat32x8(negligible)
-	scale := archsimd.BroadcastFloat32x8(p)
-	for j := 0; j < len(score); j += lanes8 {
-		lo, hi := loadDouble8(s, j), loadDouble8(s, j+half8)
-		el, eh := widen8(load8(e, j))
-		x := narrow8(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
+	shift, times, cut := simd.FillDouble8(m), simd.FillDouble8(rate), simd.Fill8(negligible)
+	scale := simd.Fill8(p)
+	for j := 0; j < len(score); j += simd.Singles8 {
+		lo, hi := simd.LoadDouble8(s, j), simd.LoadDouble8(s, j+simd.Doubles8)
+		el, eh := simd.Widen8(simd.Load8(e, j))
+		x := simd.Narrow8(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
 		if x.Greater(cut).ToBits() != 0 {
-			q := exp8(x).Mul(load8(pw, j).Mul(scale))
-			store8(pa, j, load8(pa, j).Add(q))
-			store8(pb, j, load8(pb, j).Add(q))
+			q := exp8(x).Mul(simd.Load8(pw, j).Mul(scale))
+			simd.Store8(pa, j, simd.Load8(pa, j).Add(q))
+			simd.Store8(pb, j, simd.Load8(pb, j).Add(q))
 		}
 	}
 	archsimd.ClearAVXUpperBits()

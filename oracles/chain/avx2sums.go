@@ -8,6 +8,8 @@ import (
 	"math"
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
 var singles8 = sumKernels[float32]{
@@ -23,16 +25,16 @@ var singles8 = sumKernels[float32]{
 }
 
 func bounds8(x []float32) bounds {
-	minus, inf := archsimd.BroadcastFloat32x8(minusInf), archsimd.BroadcastFloat32x8(float32(math.Inf(1)))
+	minus, inf := simd.Fill8(minusInf), simd.Fill8(float32(math.Inf(1)))
 	lo, hi, least, nan := inf, minus, inf, inf.IsNaN()
-	whole := len(x) &^ (lanes8 - 1)
-	for i := 0; i < whole; i += lanes8 {
-		v := load8(unsafe.Pointer(&x[i]), 0)
+	whole := len(x) &^ (simd.Singles8 - 1)
+	for i := 0; i < whole; i += simd.Singles8 {
+		v := simd.Load8(unsafe.Pointer(&x[i]), 0)
 		nan = nan.Or(v.IsNaN())
 		least, hi = least.Min(v), hi.Max(v)
 		lo = lo.Min(v.Merge(inf, v.Greater(minus)))
 	}
-	low, top, under, wrong := smallest8(lo), largest8(hi), smallest8(least), nan.ToBits() != 0
+	low, top, under, wrong := simd.Smallest8(lo), simd.Largest8(hi), simd.Smallest8(least), nan.ToBits() != 0
 	archsimd.ClearAVXUpperBits()
 	b := boundsOf(x[whole:])
 	b.lo, b.hi, b.all = min(b.lo, low), max(b.hi, top), b.all && under != minusInf
@@ -41,28 +43,29 @@ func bounds8(x []float32) bounds {
 }
 
 func grandTotal8(x []float32) float32 {
-	s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+	var s0, s1, s2, s3 archsimd.Float32x8
 	p, i := unsafe.Pointer(unsafe.SliceData(x)), 0
-	for ; i+4*lanes8 <= len(x); i += 4 * lanes8 {
-		s0, s1 = s0.Add(load8(p, i)), s1.Add(load8(p, i+lanes8))
-		s2, s3 = s2.Add(load8(p, i+2*lanes8)), s3.Add(load8(p, i+3*lanes8))
+	for ; i+4*simd.Singles8 <= len(x); i += 4 * simd.Singles8 {
+		s0, s1 = s0.Add(simd.Load8(p, i)), s1.Add(simd.Load8(p, i+simd.Singles8))
+		s2, s3 = s2.Add(simd.Load8(p, i+2*simd.Singles8)), s3.Add(simd.Load8(p, i+3*simd.Singles8))
 	}
-	for ; i+lanes8 <= len(x); i += lanes8 {
-		s0 = s0.Add(load8(p, i))
+	for ; i+simd.Singles8 <= len(x); i += simd.Singles8 {
+		s0 = s0.Add(simd.Load8(p, i))
 	}
-	s := sum8(s0.Add(s1).Add(s2.Add(s3)))
+	s := simd.Sum8(s0.Add(s1).Add(s2.Add(s3)))
 	archsimd.ClearAVXUpperBits()
 	return s + grandTotal(x[i:])
 }
 
 func leastPositive8(x []float32) float32 {
-	inf := archsimd.BroadcastFloat32x8(float32(math.Inf(1)))
+	var zero archsimd.Float32x8
+	inf := simd.Fill8(float32(math.Inf(1)))
 	lo := inf
-	for i := 0; i < len(x); i += lanes8 {
-		v := load8(unsafe.Pointer(&x[i]), 0)
-		lo = lo.Min(v.Merge(inf, v.Greater(zero8)))
+	for i := 0; i < len(x); i += simd.Singles8 {
+		v := simd.Load8(unsafe.Pointer(&x[i]), 0)
+		lo = lo.Min(v.Merge(inf, v.Greater(zero)))
 	}
-	least := smallest8(lo)
+	least := simd.Smallest8(lo)
 	archsimd.ClearAVXUpperBits()
 	return least
 }
@@ -72,21 +75,21 @@ func exps8(to, from []float32, rows, y, stride int, shift float32, scale float64
 	if shift == minusInf {
 		shift = 0
 	}
-	top := archsimd.BroadcastFloat32x8(shift)
+	top := simd.Fill8(shift)
 	hi := float32(scale)
-	scaleHi, scaleLo := archsimd.BroadcastFloat32x8(hi), archsimd.BroadcastFloat32x8(float32(scale-float64(hi)))
-	tail := y &^ (lanes8 - 1)
-	in := first8(y - tail)
+	scaleHi, scaleLo := simd.Fill8(hi), simd.Fill8(float32(scale-float64(hi)))
+	tail := y &^ (simd.Singles8 - 1)
+	in := simd.First8(y - tail)
 	for i := range rows {
 		row, end := to[i*stride:(i+1)*stride], from[i*y:(i+1)*y]
 		p, q := unsafe.Pointer(&row[0]), unsafe.Pointer(&end[0])
-		for j := 0; j < tail; j += lanes8 {
-			d := load8(q, j).Sub(top)
-			store8(p, j, exp8(d.MulAdd(scaleHi, d.Mul(scaleLo))))
+		for j := 0; j < tail; j += simd.Singles8 {
+			d := simd.Load8(q, j).Sub(top)
+			simd.Store8(p, j, exp8(d.MulAdd(scaleHi, d.Mul(scaleLo))))
 		}
 		if tail < y {
-			d := archsimd.LoadMaskedFloat32x8((*[lanes8]float32)(unsafe.Add(q, 4*tail)), in).Sub(top)
-			store8(p, tail, exp8(d.MulAdd(scaleHi, d.Mul(scaleLo))).Masked(in))
+			d := simd.LoadFirst8(q, tail, in).Sub(top)
+			simd.Store8(p, tail, exp8(d.MulAdd(scaleHi, d.Mul(scaleLo))).Masked(in))
 		}
 	}
 	archsimd.ClearAVXUpperBits()
@@ -95,22 +98,23 @@ func exps8(to, from []float32, rows, y, stride int, shift float32, scale float64
 // exp8 returns exp(x) for x ≤ 0, and 0 if the result is subnormal.
 func exp8(x archsimd.Float32x8) archsimd.Float32x8 {
 	k := unsafe.Pointer(&expConstants)
-	normal := x.Greater(load8(k, expNormal))
-	rounder := load8(k, expRounder)
-	shifted := x.MulAdd(load8(k, expLog2E), rounder)
+	normal := x.Greater(simd.Load8(k, expNormal))
+	rounder := simd.Load8(k, expRounder)
+	shifted := x.MulAdd(simd.Load8(k, expLog2E), rounder)
 	n := shifted.Sub(rounder)
-	r := n.MulAdd(load8(k, expLn2Hi), x)
-	r = n.MulAdd(load8(k, expLn2Lo), r)
-	p := r.MulAdd(load8(k, expP0), load8(k, expP1))
-	p = p.MulAdd(r, load8(k, expP2))
-	p = p.MulAdd(r, load8(k, expP3))
-	p = p.MulAdd(r, load8(k, expP4))
-	p = p.MulAdd(r, load8(k, expP5))
-	p = p.MulAdd(r.Mul(r), r.Add(load8(k, expOne)))
+	r := n.MulAdd(simd.Load8(k, expLn2Hi), x)
+	r = n.MulAdd(simd.Load8(k, expLn2Lo), r)
+	p := r.MulAdd(simd.Load8(k, expP0), simd.Load8(k, expP1))
+	p = p.MulAdd(r, simd.Load8(k, expP2))
+	p = p.MulAdd(r, simd.Load8(k, expP3))
+	p = p.MulAdd(r, simd.Load8(k, expP4))
+	p = p.MulAdd(r, simd.Load8(k, expP5))
+	p = p.MulAdd(r.Mul(r), r.Add(simd.Load8(k, expOne)))
 	return p.AsInt32x8().Add(shifted.AsInt32x8().ShiftAllLeft(23)).AsFloat32x8().Masked(normal)
 }
 
-// matVec8 keeps up to four vectors of next in registers while it iterates over the rows. For the last vectors it sums two rows at once.
+// matVec8 keeps up to four vectors of next in registers while it iterates over the rows. For the last vectors it sums
+// two rows at once.
 func matVec8(next, prev, m []float32, y int) {
 	if y > run {
 		longMatVec8(next, prev, m, y)
@@ -120,59 +124,59 @@ func matVec8(next, prev, m []float32, y int) {
 	stride := len(next)
 	step := 4 * stride
 	j := 0
-	for ; j+3*lanes8 < stride; j += 4 * lanes8 {
+	for ; j+3*simd.Singles8 < stride; j += 4 * simd.Singles8 {
 		row := unsafe.Pointer(&m[j])
-		s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+		var s0, s1, s2, s3 archsimd.Float32x8
 		for i := range y {
-			v := broadcast8(p, i)
-			s0 = v.MulAdd(load8(row, 0), s0)
-			s1 = v.MulAdd(load8(row, lanes8), s1)
-			s2 = v.MulAdd(load8(row, 2*lanes8), s2)
-			s3 = v.MulAdd(load8(row, 3*lanes8), s3)
+			v := simd.Broadcast8(p, i)
+			s0 = v.MulAdd(simd.Load8(row, 0), s0)
+			s1 = v.MulAdd(simd.Load8(row, simd.Singles8), s1)
+			s2 = v.MulAdd(simd.Load8(row, 2*simd.Singles8), s2)
+			s3 = v.MulAdd(simd.Load8(row, 3*simd.Singles8), s3)
 			row = unsafe.Add(row, step)
 		}
-		store8(to, j, s0)
-		store8(to, j+lanes8, s1)
-		store8(to, j+2*lanes8, s2)
-		store8(to, j+3*lanes8, s3)
+		simd.Store8(to, j, s0)
+		simd.Store8(to, j+simd.Singles8, s1)
+		simd.Store8(to, j+2*simd.Singles8, s2)
+		simd.Store8(to, j+3*simd.Singles8, s3)
 	}
-	for ; j+lanes8 < stride; j += 2 * lanes8 {
+	for ; j+simd.Singles8 < stride; j += 2 * simd.Singles8 {
 		row := unsafe.Pointer(&m[j])
-		s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+		var s0, s1, s2, s3 archsimd.Float32x8
 		i := 0
 		for ; i+1 < y; i += 2 {
-			v, w := broadcast8(p, i), broadcast8(p, i+1)
-			s0 = v.MulAdd(load8(row, 0), s0)
-			s1 = v.MulAdd(load8(row, lanes8), s1)
+			v, w := simd.Broadcast8(p, i), simd.Broadcast8(p, i+1)
+			s0 = v.MulAdd(simd.Load8(row, 0), s0)
+			s1 = v.MulAdd(simd.Load8(row, simd.Singles8), s1)
 			row = unsafe.Add(row, step)
-			s2 = w.MulAdd(load8(row, 0), s2)
-			s3 = w.MulAdd(load8(row, lanes8), s3)
+			s2 = w.MulAdd(simd.Load8(row, 0), s2)
+			s3 = w.MulAdd(simd.Load8(row, simd.Singles8), s3)
 			row = unsafe.Add(row, step)
 		}
 		if i < y {
-			v := broadcast8(p, i)
-			s0 = v.MulAdd(load8(row, 0), s0)
-			s1 = v.MulAdd(load8(row, lanes8), s1)
+			v := simd.Broadcast8(p, i)
+			s0 = v.MulAdd(simd.Load8(row, 0), s0)
+			s1 = v.MulAdd(simd.Load8(row, simd.Singles8), s1)
 		}
-		store8(to, j, s0.Add(s2))
-		store8(to, j+lanes8, s1.Add(s3))
+		simd.Store8(to, j, s0.Add(s2))
+		simd.Store8(to, j+simd.Singles8, s1.Add(s3))
 	}
 	if j < stride {
 		row := unsafe.Pointer(&m[j])
-		s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+		var s0, s1, s2, s3 archsimd.Float32x8
 		i := 0
 		for ; i+3 < y; i += 4 {
-			s0 = broadcast8(p, i).MulAdd(load8(row, 0), s0)
-			s1 = broadcast8(p, i+1).MulAdd(load8(row, stride), s1)
-			s2 = broadcast8(p, i+2).MulAdd(load8(row, 2*stride), s2)
-			s3 = broadcast8(p, i+3).MulAdd(load8(row, 3*stride), s3)
+			s0 = simd.Broadcast8(p, i).MulAdd(simd.Load8(row, 0), s0)
+			s1 = simd.Broadcast8(p, i+1).MulAdd(simd.Load8(row, stride), s1)
+			s2 = simd.Broadcast8(p, i+2).MulAdd(simd.Load8(row, 2*stride), s2)
+			s3 = simd.Broadcast8(p, i+3).MulAdd(simd.Load8(row, 3*stride), s3)
 			row = unsafe.Add(row, 4*step)
 		}
 		for ; i < y; i++ {
-			s0 = broadcast8(p, i).MulAdd(load8(row, 0), s0)
+			s0 = simd.Broadcast8(p, i).MulAdd(simd.Load8(row, 0), s0)
 			row = unsafe.Add(row, step)
 		}
-		store8(to, j, s0.Add(s1).Add(s2.Add(s3)))
+		simd.Store8(to, j, s0.Add(s1).Add(s2.Add(s3)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -183,45 +187,45 @@ func longMatVec8(next, prev, m []float32, y int) {
 	stride := len(next)
 	step := 4 * stride
 	j := 0
-	for ; j+3*lanes8 < stride; j += 4 * lanes8 {
+	for ; j+3*simd.Singles8 < stride; j += 4 * simd.Singles8 {
 		row := unsafe.Pointer(&m[j])
-		t0, t1, t2, t3 := zero8, zero8, zero8, zero8
+		var t0, t1, t2, t3 archsimd.Float32x8
 		for lo := 0; lo < y; lo += run {
-			s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+			var s0, s1, s2, s3 archsimd.Float32x8
 			for i := range min(run, y-lo) {
-				v := broadcast8(p, lo+i)
-				s0 = v.MulAdd(load8(row, 0), s0)
-				s1 = v.MulAdd(load8(row, lanes8), s1)
-				s2 = v.MulAdd(load8(row, 2*lanes8), s2)
-				s3 = v.MulAdd(load8(row, 3*lanes8), s3)
+				v := simd.Broadcast8(p, lo+i)
+				s0 = v.MulAdd(simd.Load8(row, 0), s0)
+				s1 = v.MulAdd(simd.Load8(row, simd.Singles8), s1)
+				s2 = v.MulAdd(simd.Load8(row, 2*simd.Singles8), s2)
+				s3 = v.MulAdd(simd.Load8(row, 3*simd.Singles8), s3)
 				row = unsafe.Add(row, step)
 			}
 			t0, t1, t2, t3 = t0.Add(s0), t1.Add(s1), t2.Add(s2), t3.Add(s3)
 		}
-		store8(to, j, t0)
-		store8(to, j+lanes8, t1)
-		store8(to, j+2*lanes8, t2)
-		store8(to, j+3*lanes8, t3)
+		simd.Store8(to, j, t0)
+		simd.Store8(to, j+simd.Singles8, t1)
+		simd.Store8(to, j+2*simd.Singles8, t2)
+		simd.Store8(to, j+3*simd.Singles8, t3)
 	}
-	for ; j+lanes8 < stride; j += 2 * lanes8 {
+	for ; j+simd.Singles8 < stride; j += 2 * simd.Singles8 {
 		row := unsafe.Pointer(&m[j])
-		t0, t1 := zero8, zero8
+		var t0, t1 archsimd.Float32x8
 		for lo := 0; lo < y; lo += run {
-			s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+			var s0, s1, s2, s3 archsimd.Float32x8
 			i, hi := lo, min(y, lo+run)
 			for ; i+1 < hi; i += 2 {
-				v, w := broadcast8(p, i), broadcast8(p, i+1)
-				s0 = v.MulAdd(load8(row, 0), s0)
-				s1 = v.MulAdd(load8(row, lanes8), s1)
+				v, w := simd.Broadcast8(p, i), simd.Broadcast8(p, i+1)
+				s0 = v.MulAdd(simd.Load8(row, 0), s0)
+				s1 = v.MulAdd(simd.Load8(row, simd.Singles8), s1)
 				row = unsafe.Add(row, step)
-				s2 = w.MulAdd(load8(row, 0), s2)
-				s3 = w.MulAdd(load8(row, lanes8), s3)
+				s2 = w.MulAdd(simd.Load8(row, 0), s2)
+				s3 = w.MulAdd(simd.Load8(row, simd.Singles8), s3)
 				row = unsafe.Add(row, step)
 			}
 			if i < hi {
-				v := broadcast8(p, i)
-				s0 = v.MulAdd(load8(row, 0), s0)
-				s1 = v.MulAdd(load8(row, lanes8), s1)
+				v := simd.Broadcast8(p, i)
+				s0 = v.MulAdd(simd.Load8(row, 0), s0)
+				s1 = v.MulAdd(simd.Load8(row, simd.Singles8), s1)
 			}
 			s0, s1 = s0.Add(s2), s1.Add(s3)
 			if lo > 0 {
@@ -229,24 +233,24 @@ func longMatVec8(next, prev, m []float32, y int) {
 			}
 			t0, t1 = s0, s1
 		}
-		store8(to, j, t0)
-		store8(to, j+lanes8, t1)
+		simd.Store8(to, j, t0)
+		simd.Store8(to, j+simd.Singles8, t1)
 	}
 	if j < stride {
 		row := unsafe.Pointer(&m[j])
-		t0 := zero8
+		var t0 archsimd.Float32x8
 		for lo := 0; lo < y; lo += run {
-			s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+			var s0, s1, s2, s3 archsimd.Float32x8
 			i, hi := lo, min(y, lo+run)
 			for ; i+3 < hi; i += 4 {
-				s0 = broadcast8(p, i).MulAdd(load8(row, 0), s0)
-				s1 = broadcast8(p, i+1).MulAdd(load8(row, stride), s1)
-				s2 = broadcast8(p, i+2).MulAdd(load8(row, 2*stride), s2)
-				s3 = broadcast8(p, i+3).MulAdd(load8(row, 3*stride), s3)
+				s0 = simd.Broadcast8(p, i).MulAdd(simd.Load8(row, 0), s0)
+				s1 = simd.Broadcast8(p, i+1).MulAdd(simd.Load8(row, stride), s1)
+				s2 = simd.Broadcast8(p, i+2).MulAdd(simd.Load8(row, 2*stride), s2)
+				s3 = simd.Broadcast8(p, i+3).MulAdd(simd.Load8(row, 3*stride), s3)
 				row = unsafe.Add(row, 4*step)
 			}
 			for ; i < hi; i++ {
-				s0 = broadcast8(p, i).MulAdd(load8(row, 0), s0)
+				s0 = simd.Broadcast8(p, i).MulAdd(simd.Load8(row, 0), s0)
 				row = unsafe.Add(row, step)
 			}
 			s0 = s0.Add(s1).Add(s2.Add(s3))
@@ -255,27 +259,27 @@ func longMatVec8(next, prev, m []float32, y int) {
 			}
 			t0 = s0
 		}
-		store8(to, j, t0)
+		simd.Store8(to, j, t0)
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 // longRow8 is the length from which a row has more than one run of vectors.
-const longRow8 = run*lanes8 + 1
+const longRow8 = run*simd.Singles8 + 1
 
 func matDots8(next, prev, m []float32, y int) {
 	to, p, row := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
 	stride := len(next)
 	for i := range y {
-		s := load8(p, 0).Mul(load8(row, 0))
+		s := simd.Load8(p, 0).Mul(simd.Load8(row, 0))
 		if stride < longRow8 {
-			for j := lanes8; j < stride; j += lanes8 {
-				s = load8(p, j).MulAdd(load8(row, j), s)
+			for j := simd.Singles8; j < stride; j += simd.Singles8 {
+				s = simd.Load8(p, j).MulAdd(simd.Load8(row, j), s)
 			}
 		} else {
 			s = longDot8(p, row, stride)
 		}
-		storeSum8(to, i, s)
+		simd.StoreSum8(to, i, s)
 		row = unsafe.Add(row, 4*stride)
 	}
 	archsimd.ClearAVXUpperBits()
@@ -284,11 +288,11 @@ func matDots8(next, prev, m []float32, y int) {
 
 // longDot8 returns vectors whose lanes add up to the product of two rows of n numbers.
 func longDot8(p, q unsafe.Pointer, n int) archsimd.Float32x8 {
-	total := zero8
-	for lo := 0; lo < n; lo += run * lanes8 {
-		s, hi := zero8, min(n, lo+run*lanes8)
-		for j := lo; j < hi; j += lanes8 {
-			s = load8(p, j).MulAdd(load8(q, j), s)
+	var total archsimd.Float32x8
+	for lo := 0; lo < n; lo += run * simd.Singles8 {
+		s, hi := archsimd.Float32x8{}, min(n, lo+run*simd.Singles8)
+		for j := lo; j < hi; j += simd.Singles8 {
+			s = simd.Load8(p, j).MulAdd(simd.Load8(q, j), s)
 		}
 		total = total.Add(s)
 	}
@@ -297,18 +301,18 @@ func longDot8(p, q unsafe.Pointer, n int) archsimd.Float32x8 {
 
 func normalise8(x, a, b []float32) float32 {
 	to, p, q := unsafe.Pointer(&x[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0])
-	s := zero8
-	for j := 0; j < len(x); j += lanes8 {
-		v := load8(p, j).Mul(load8(q, j))
-		store8(to, j, v)
+	var s archsimd.Float32x8
+	for j := 0; j < len(x); j += simd.Singles8 {
+		v := simd.Load8(p, j).Mul(simd.Load8(q, j))
+		simd.Store8(to, j, v)
 		s = s.Add(v)
 	}
 	if len(x) >= longRow8 {
 		s = longDot8(p, q, len(x))
 	}
-	scale, sum := overSum8(s)
-	for j := 0; j < len(x); j += lanes8 {
-		store8(to, j, load8(to, j).Mul(scale))
+	scale, sum := simd.OverSum8(s)
+	for j := 0; j < len(x); j += simd.Singles8 {
+		simd.Store8(to, j, simd.Load8(to, j).Mul(scale))
 	}
 	c := sum.GetElem(0)
 	archsimd.ClearAVXUpperBits()
@@ -316,23 +320,24 @@ func normalise8(x, a, b []float32) float32 {
 }
 
 func combine8(g, p, n, s, β []float32) {
+	var zero archsimd.Float32x8
 	toG, toP := unsafe.Pointer(&g[0]), unsafe.Pointer(&p[0])
 	pn, ps, pβ := unsafe.Pointer(&n[0]), unsafe.Pointer(&s[0]), unsafe.Pointer(&β[0])
-	sum := zero8
-	for j := 0; j < len(g); j += lanes8 {
-		v := load8(ps, j)
-		w := load8(pn, j).Mul(load8(pβ, j)).Masked(v.Greater(zero8))
-		store8(toG, j, w)
+	var sum archsimd.Float32x8
+	for j := 0; j < len(g); j += simd.Singles8 {
+		v := simd.Load8(ps, j)
+		w := simd.Load8(pn, j).Mul(simd.Load8(pβ, j)).Masked(v.Greater(zero))
+		simd.Store8(toG, j, w)
 		sum = v.MulAdd(w, sum)
 	}
 	if len(g) >= longRow8 {
 		sum = longDot8(ps, toG, len(g))
 	}
-	scale, _ := overSum8(sum)
-	for j := 0; j < len(g); j += lanes8 {
-		w := load8(toG, j).Mul(scale)
-		store8(toG, j, w)
-		store8(toP, j, w.Mul(load8(ps, j)))
+	scale, _ := simd.OverSum8(sum)
+	for j := 0; j < len(g); j += simd.Singles8 {
+		w := simd.Load8(toG, j).Mul(scale)
+		simd.Store8(toG, j, w)
+		simd.Store8(toP, j, w.Mul(simd.Load8(ps, j)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -342,32 +347,32 @@ func edgeSums8(to, α, g, edge []float32, y, stride, steps int) {
 	from, step := unsafe.Pointer(unsafe.SliceData(g)), 4*stride
 	for i := 0; i < y; i += 4 {
 		j := 0
-		for ; j+lanes8 < stride; j += 2 * lanes8 {
+		for ; j+simd.Singles8 < stride; j += 2 * simd.Singles8 {
 			a, b := unsafe.Pointer(&α[i]), unsafe.Add(from, 4*j)
-			s00, s10, s20, s30 := zero8, zero8, zero8, zero8
-			s01, s11, s21, s31 := zero8, zero8, zero8, zero8
+			var s00, s10, s20, s30 archsimd.Float32x8
+			var s01, s11, s21, s31 archsimd.Float32x8
 			for range steps {
-				g0, g1 := load8(b, 0), load8(b, lanes8)
-				v := broadcast8(a, 0)
+				g0, g1 := simd.Load8(b, 0), simd.Load8(b, simd.Singles8)
+				v := simd.Broadcast8(a, 0)
 				s00, s01 = v.MulAdd(g0, s00), v.MulAdd(g1, s01)
-				v = broadcast8(a, 1)
+				v = simd.Broadcast8(a, 1)
 				s10, s11 = v.MulAdd(g0, s10), v.MulAdd(g1, s11)
-				v = broadcast8(a, 2)
+				v = simd.Broadcast8(a, 2)
 				s20, s21 = v.MulAdd(g0, s20), v.MulAdd(g1, s21)
-				v = broadcast8(a, 3)
+				v = simd.Broadcast8(a, 3)
 				s30, s31 = v.MulAdd(g0, s30), v.MulAdd(g1, s31)
 				a, b = unsafe.Add(a, step), unsafe.Add(b, step)
 			}
 			storeTimes8(to, edge, i, j, y, stride, s00, s10, s20, s30)
-			storeTimes8(to, edge, i, j+lanes8, y, stride, s01, s11, s21, s31)
+			storeTimes8(to, edge, i, j+simd.Singles8, y, stride, s01, s11, s21, s31)
 		}
 		if j < stride {
 			a, b := unsafe.Pointer(&α[i]), unsafe.Add(from, 4*j)
-			s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+			var s0, s1, s2, s3 archsimd.Float32x8
 			for range steps {
-				v := load8(b, 0)
-				s0, s1 = broadcast8(a, 0).MulAdd(v, s0), broadcast8(a, 1).MulAdd(v, s1)
-				s2, s3 = broadcast8(a, 2).MulAdd(v, s2), broadcast8(a, 3).MulAdd(v, s3)
+				v := simd.Load8(b, 0)
+				s0, s1 = simd.Broadcast8(a, 0).MulAdd(v, s0), simd.Broadcast8(a, 1).MulAdd(v, s1)
+				s2, s3 = simd.Broadcast8(a, 2).MulAdd(v, s2), simd.Broadcast8(a, 3).MulAdd(v, s3)
 				a, b = unsafe.Add(a, step), unsafe.Add(b, step)
 			}
 			storeTimes8(to, edge, i, j, y, stride, s0, s1, s2, s3)
@@ -380,15 +385,15 @@ func edgeSums8(to, α, g, edge []float32, y, stride, steps int) {
 func storeTimes8(to, edge []float32, i, j, y, stride int, s0, s1, s2, s3 archsimd.Float32x8) {
 	rows := y - i
 	p, q := unsafe.Pointer(&edge[i*stride+j]), unsafe.Pointer(&to[i*y+j])
-	in := first8(y - j)
-	s0.Mul(load8(p, 0)).StoreMasked((*[lanes8]float32)(q), in)
+	in := simd.First8(y - j)
+	simd.StoreFirst8(q, 0, s0.Mul(simd.Load8(p, 0)), in)
 	if rows > 1 {
-		s1.Mul(load8(p, stride)).StoreMasked((*[lanes8]float32)(unsafe.Add(q, 4*y)), in)
+		simd.StoreFirst8(q, y, s1.Mul(simd.Load8(p, stride)), in)
 	}
 	if rows > 2 {
-		s2.Mul(load8(p, 2*stride)).StoreMasked((*[lanes8]float32)(unsafe.Add(q, 8*y)), in)
+		simd.StoreFirst8(q, 2*y, s2.Mul(simd.Load8(p, 2*stride)), in)
 	}
 	if rows > 3 {
-		s3.Mul(load8(p, 3*stride)).StoreMasked((*[lanes8]float32)(unsafe.Add(q, 12*y)), in)
+		simd.StoreFirst8(q, 3*y, s3.Mul(simd.Load8(p, 3*stride)), in)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
 var doubles16 = sumKernels[float64]{
@@ -21,13 +23,14 @@ var doubles16 = sumKernels[float64]{
 }
 
 func leastPositiveDouble16(x []float64) float64 {
-	p, inf := unsafe.Pointer(&x[0]), fillDouble16(math.Inf(1))
+	var zero archsimd.Float64x8
+	p, inf := unsafe.Pointer(&x[0]), simd.FillDouble16(math.Inf(1))
 	lo := inf
-	for i := 0; i < len(x); i += half16 {
-		v := loadDouble16(p, i)
-		lo = lo.Min(v.Merge(inf, v.Greater(zeroDouble16)))
+	for i := 0; i < len(x); i += simd.Doubles16 {
+		v := simd.LoadDouble16(p, i)
+		lo = lo.Min(v.Merge(inf, v.Greater(zero)))
 	}
-	least := smallestDouble16(lo)
+	least := simd.SmallestDouble16(lo)
 	archsimd.ClearAVXUpperBits()
 	return least
 }
@@ -36,33 +39,34 @@ func expsDouble16(to []float64, from []float32, rows, y, stride int, shift float
 	if shift == minusInf {
 		shift = 0
 	}
-	top, times := fillDouble16(float64(shift)), fillDouble16(scale)
+	top, times := simd.FillDouble16(float64(shift)), simd.FillDouble16(scale)
 	for i := range rows {
 		row, end := to[i*stride:(i+1)*stride], from[i*y:(i+1)*y]
 		p := unsafe.Pointer(&row[0])
-		for j := 0; j < y; j += half16 {
-			storeDouble16(p, j, expDouble16(loadAsDouble16(end[j:]).Sub(top).Mul(times)))
+		for j := 0; j < y; j += simd.Doubles16 {
+			simd.StoreDouble16(p, j, expDouble16(simd.WidenPart16(end[j:]).Sub(top).Mul(times)))
 		}
 		clear(row[y:])
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// expDouble16 returns exp(x) to about 9 digits for x ≤ 0, and 0 if the result is subnormal: 2^n exp(r) with
-// n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 8.
-// expDouble16 returns exp(x) for x ≤ 0 up to two units, and 0 if the result is subnormal, by the Taylor polynomial of degree 12.
-func expDouble16(x double16) double16 {
-	normal, rounder := x.Greater(fillDouble16(-708)), fillDouble16(3<<51)
-	shifted := x.MulAdd(fillDouble16(math.Log2E), rounder)
+// expDouble16 returns exp(x) for x ≤ 0 up to two units, and 0 if the result is subnormal: 2^n exp(r) with
+// n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 12.
+func expDouble16(x archsimd.Float64x8) archsimd.Float64x8 {
+	normal, rounder := x.Greater(simd.FillDouble16(-708)), simd.FillDouble16(3<<51)
+	shifted := x.MulAdd(simd.FillDouble16(math.Log2E), rounder)
 	n := shifted.Sub(rounder)
-	r := n.MulAdd(fillDouble16(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
-	r = n.MulAdd(fillDouble16(-0x1.a39ef35793c76p-33), r)
-	p := r.MulAdd(fillDouble16(1.0/479001600), fillDouble16(1.0/39916800))
-	p = p.MulAdd(r, fillDouble16(1.0/3628800)).MulAdd(r, fillDouble16(1.0/362880)).MulAdd(r, fillDouble16(1.0/40320))
-	p = p.MulAdd(r, fillDouble16(1.0/5040)).MulAdd(r, fillDouble16(1.0/720)).MulAdd(r, fillDouble16(1.0/120))
-	p = p.MulAdd(r, fillDouble16(1.0/24)).MulAdd(r, fillDouble16(1.0/6)).MulAdd(r, fillDouble16(0.5))
-	p = p.MulAdd(r, fillDouble16(1)).MulAdd(r, fillDouble16(1))
-	return p.AsInt64x8().Add(shifted.AsInt64x8().ShiftAllLeft(52)).AsFloat64x8().Masked(normal)
+	r := n.MulAdd(simd.FillDouble16(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
+	r = n.MulAdd(simd.FillDouble16(-0x1.a39ef35793c76p-33), r)
+	p := r.MulAdd(simd.FillDouble16(1.0/479001600), simd.FillDouble16(1.0/39916800))
+	p = p.MulAdd(r, simd.FillDouble16(1.0/3628800)).MulAdd(r, simd.FillDouble16(1.0/362880)).
+		MulAdd(r, simd.FillDouble16(1.0/40320))
+	p = p.MulAdd(r, simd.FillDouble16(1.0/5040)).MulAdd(r, simd.FillDouble16(1.0/720)).
+		MulAdd(r, simd.FillDouble16(1.0/120))
+	p = p.MulAdd(r, simd.FillDouble16(1.0/24)).MulAdd(r, simd.FillDouble16(1.0/6)).MulAdd(r, simd.FillDouble16(0.5))
+	p = p.MulAdd(r, simd.FillDouble16(1)).MulAdd(r, simd.FillDouble16(1))
+	return simd.LdexpDouble16(p, shifted).Masked(normal)
 }
 
 // matVecDouble16 keeps four vectors of next in registers while it iterates over the rows.
@@ -71,33 +75,33 @@ func matVecDouble16(next, prev, m []float64, y int) {
 	stride := len(next)
 	step := 8 * stride
 	j := 0
-	for ; j+3*half16 < stride; j += 4 * half16 {
+	for ; j+3*simd.Doubles16 < stride; j += 4 * simd.Doubles16 {
 		row := unsafe.Pointer(&m[j])
-		s0, s1, s2, s3 := zeroDouble16, zeroDouble16, zeroDouble16, zeroDouble16
+		var s0, s1, s2, s3 archsimd.Float64x8
 		for i := range y {
-			v := broadcastDouble16(p, i)
-			s0 = v.MulAdd(loadDouble16(row, 0), s0)
-			s1 = v.MulAdd(loadDouble16(row, half16), s1)
-			s2 = v.MulAdd(loadDouble16(row, 2*half16), s2)
-			s3 = v.MulAdd(loadDouble16(row, 3*half16), s3)
+			v := simd.BroadcastDouble16(p, i)
+			s0 = v.MulAdd(simd.LoadDouble16(row, 0), s0)
+			s1 = v.MulAdd(simd.LoadDouble16(row, simd.Doubles16), s1)
+			s2 = v.MulAdd(simd.LoadDouble16(row, 2*simd.Doubles16), s2)
+			s3 = v.MulAdd(simd.LoadDouble16(row, 3*simd.Doubles16), s3)
 			row = unsafe.Add(row, step)
 		}
-		storeDouble16(to, j, s0)
-		storeDouble16(to, j+half16, s1)
-		storeDouble16(to, j+2*half16, s2)
-		storeDouble16(to, j+3*half16, s3)
+		simd.StoreDouble16(to, j, s0)
+		simd.StoreDouble16(to, j+simd.Doubles16, s1)
+		simd.StoreDouble16(to, j+2*simd.Doubles16, s2)
+		simd.StoreDouble16(to, j+3*simd.Doubles16, s3)
 	}
-	for ; j < stride; j += 2 * half16 {
+	for ; j < stride; j += 2 * simd.Doubles16 {
 		row := unsafe.Pointer(&m[j])
-		s0, s1 := zeroDouble16, zeroDouble16
+		var s0, s1 archsimd.Float64x8
 		for i := range y {
-			v := broadcastDouble16(p, i)
-			s0 = v.MulAdd(loadDouble16(row, 0), s0)
-			s1 = v.MulAdd(loadDouble16(row, half16), s1)
+			v := simd.BroadcastDouble16(p, i)
+			s0 = v.MulAdd(simd.LoadDouble16(row, 0), s0)
+			s1 = v.MulAdd(simd.LoadDouble16(row, simd.Doubles16), s1)
 			row = unsafe.Add(row, step)
 		}
-		storeDouble16(to, j, s0)
-		storeDouble16(to, j+half16, s1)
+		simd.StoreDouble16(to, j, s0)
+		simd.StoreDouble16(to, j+simd.Doubles16, s1)
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -106,11 +110,11 @@ func matDotsDouble16(next, prev, m []float64, y int) {
 	to, p, row := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
 	stride := len(next)
 	for i := range y {
-		s := zeroDouble16
-		for j := 0; j < stride; j += half16 {
-			s = loadDouble16(p, j).MulAdd(loadDouble16(row, j), s)
+		var s archsimd.Float64x8
+		for j := 0; j < stride; j += simd.Doubles16 {
+			s = simd.LoadDouble16(p, j).MulAdd(simd.LoadDouble16(row, j), s)
 		}
-		storeSumDouble16(to, i, s)
+		simd.StoreSumDouble16(to, i, s)
 		row = unsafe.Add(row, 8*stride)
 	}
 	archsimd.ClearAVXUpperBits()
@@ -119,15 +123,15 @@ func matDotsDouble16(next, prev, m []float64, y int) {
 
 func normaliseDouble16(x, a, b []float64) float64 {
 	to, p, q := unsafe.Pointer(&x[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0])
-	s := zeroDouble16
-	for j := 0; j < len(x); j += half16 {
-		v := loadDouble16(p, j).Mul(loadDouble16(q, j))
-		storeDouble16(to, j, v)
+	var s archsimd.Float64x8
+	for j := 0; j < len(x); j += simd.Doubles16 {
+		v := simd.LoadDouble16(p, j).Mul(simd.LoadDouble16(q, j))
+		simd.StoreDouble16(to, j, v)
 		s = s.Add(v)
 	}
-	scale, sum := overSumDouble16(s)
-	for j := 0; j < len(x); j += half16 {
-		storeDouble16(to, j, loadDouble16(to, j).Mul(scale))
+	scale, sum := simd.OverSumDouble16(s)
+	for j := 0; j < len(x); j += simd.Doubles16 {
+		simd.StoreDouble16(to, j, simd.LoadDouble16(to, j).Mul(scale))
 	}
 	c := sum.GetElem(0)
 	archsimd.ClearAVXUpperBits()
@@ -135,19 +139,20 @@ func normaliseDouble16(x, a, b []float64) float64 {
 }
 
 func combineDouble16(g []float64, p []float32, n, s, β []float64) {
+	var zero archsimd.Float64x8
 	to, pn, ps, pβ := unsafe.Pointer(&g[0]), unsafe.Pointer(&n[0]), unsafe.Pointer(&s[0]), unsafe.Pointer(&β[0])
-	sum := zeroDouble16
-	for j := 0; j < len(g); j += half16 {
-		v := loadDouble16(ps, j)
-		w := loadDouble16(pn, j).Mul(loadDouble16(pβ, j)).Masked(v.Greater(zeroDouble16))
-		storeDouble16(to, j, w)
+	var sum archsimd.Float64x8
+	for j := 0; j < len(g); j += simd.Doubles16 {
+		v := simd.LoadDouble16(ps, j)
+		w := simd.LoadDouble16(pn, j).Mul(simd.LoadDouble16(pβ, j)).Masked(v.Greater(zero))
+		simd.StoreDouble16(to, j, w)
 		sum = v.MulAdd(w, sum)
 	}
-	scale, _ := overSumDouble16(sum)
-	for j := 0; j < len(g); j += half16 {
-		w := loadDouble16(to, j).Mul(scale)
-		storeDouble16(to, j, w)
-		storeAsSingle16(p[j:], w.Mul(loadDouble16(ps, j)))
+	scale, _ := simd.OverSumDouble16(sum)
+	for j := 0; j < len(g); j += simd.Doubles16 {
+		w := simd.LoadDouble16(to, j).Mul(scale)
+		simd.StoreDouble16(to, j, w)
+		simd.StoreNarrowedPart16(p[j:], w.Mul(simd.LoadDouble16(ps, j)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -156,31 +161,31 @@ func combineDouble16(g []float64, p []float32, n, s, β []float64) {
 func edgeSumsDouble16(to []float32, α, g, edge []float64, y, stride, steps int) {
 	from, step := unsafe.Pointer(unsafe.SliceData(g)), 8*stride
 	for i := 0; i < y; i += 4 {
-		for j := 0; j < stride; j += 2 * half16 {
+		for j := 0; j < stride; j += 2 * simd.Doubles16 {
 			a, b := unsafe.Pointer(&α[i]), unsafe.Add(from, 8*j)
-			s00, s10, s20, s30 := zeroDouble16, zeroDouble16, zeroDouble16, zeroDouble16
-			s01, s11, s21, s31 := zeroDouble16, zeroDouble16, zeroDouble16, zeroDouble16
+			var s00, s10, s20, s30 archsimd.Float64x8
+			var s01, s11, s21, s31 archsimd.Float64x8
 			for range steps {
-				g0, g1 := loadDouble16(b, 0), loadDouble16(b, half16)
-				v := broadcastDouble16(a, 0)
+				g0, g1 := simd.LoadDouble16(b, 0), simd.LoadDouble16(b, simd.Doubles16)
+				v := simd.BroadcastDouble16(a, 0)
 				s00, s01 = v.MulAdd(g0, s00), v.MulAdd(g1, s01)
-				v = broadcastDouble16(a, 1)
+				v = simd.BroadcastDouble16(a, 1)
 				s10, s11 = v.MulAdd(g0, s10), v.MulAdd(g1, s11)
-				v = broadcastDouble16(a, 2)
+				v = simd.BroadcastDouble16(a, 2)
 				s20, s21 = v.MulAdd(g0, s20), v.MulAdd(g1, s21)
-				v = broadcastDouble16(a, 3)
+				v = simd.BroadcastDouble16(a, 3)
 				s30, s31 = v.MulAdd(g0, s30), v.MulAdd(g1, s31)
 				a, b = unsafe.Add(a, step), unsafe.Add(b, step)
 			}
 			storeTimesDouble16(to, edge, i, j, y, stride, s00, s10, s20, s30)
-			storeTimesDouble16(to, edge, i, j+half16, y, stride, s01, s11, s21, s31)
+			storeTimesDouble16(to, edge, i, j+simd.Doubles16, y, stride, s01, s11, s21, s31)
 		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 // storeTimesDouble16 writes a vector of columns from j on, times edge, of up to 4 rows from i on.
-func storeTimesDouble16(to []float32, edge []float64, i, j, y, stride int, s0, s1, s2, s3 double16) {
+func storeTimesDouble16(to []float32, edge []float64, i, j, y, stride int, s0, s1, s2, s3 archsimd.Float64x8) {
 	if j >= y {
 		return
 	}
@@ -190,8 +195,8 @@ func storeTimesDouble16(to []float32, edge []float64, i, j, y, stride int, s0, s
 	storeRowTimesDouble16(to, edge, i+3, j, y, stride, s3)
 }
 
-func storeRowTimesDouble16(to []float32, edge []float64, i, j, y, stride int, s double16) {
+func storeRowTimesDouble16(to []float32, edge []float64, i, j, y, stride int, s archsimd.Float64x8) {
 	if i < y {
-		storeAsSingle16(to[i*y+j:(i+1)*y], s.Mul(loadDouble16(unsafe.Pointer(&edge[i*stride+j]), 0)))
+		simd.StoreNarrowedPart16(to[i*y+j:(i+1)*y], s.Mul(simd.LoadDouble16(unsafe.Pointer(&edge[i*stride+j]), 0)))
 	}
 }

@@ -6,37 +6,41 @@ import (
 	"math"
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
 // logSum16 adds and subtracts scores in float64; the exponentials, whose arguments then fit float32, are float32.
 func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, sum float64) {
 	e, s, pw := unsafe.Pointer(&edge[0]), unsafe.Pointer(&score[0]), unsafe.Pointer(&w[0])
-	top := fillDouble16(math.Inf(-1))
-	for j := 0; j < len(score); j += lanes16 {
-		lo, hi := loadDouble16(s, j), loadDouble16(s, j+half16)
-		el, eh := widen16(load16(e, j))
+	top := simd.FillDouble16(math.Inf(-1))
+	for j := 0; j < len(score); j += simd.Singles16 {
+		lo, hi := simd.LoadDouble16(s, j), simd.LoadDouble16(s, j+simd.Doubles16)
+		el, eh := simd.Widen16(simd.Load16(e, j))
 		top = top.Max(lo.Add(el).Max(hi.Add(eh)))
 	}
-	shift, most := largestsDouble16(top) // bits, since moves and comparisons of scalars are slow while vector registers are in use
+	shift := simd.LargestsDouble16(top)
+	// bits: comparisons of scalars are slow while vector registers are in use
+	most := simd.LargestInEachDouble16(top).AsUint64x2().GetElem(0)
 	if most == math.Float64bits(math.Inf(-1)) {
 		archsimd.ClearAVXUpperBits()
 		return math.Inf(-1), 0
 	}
-	times, cut := fillDouble16(rate), archsimd.BroadcastFloat32x16(negligible)
-	total := zero16
-	for from := 0; from < len(score); from += run * lanes16 {
-		part, hi := zero16, min(len(score), from+run*lanes16)
-		for j := from; j < hi; j += lanes16 {
-			lo, hi := loadDouble16(s, j), loadDouble16(s, j+half16)
-			el, eh := widen16(load16(e, j))
-			x := narrow16(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
+	times, cut := simd.FillDouble16(rate), simd.Fill16(negligible)
+	var total archsimd.Float32x16
+	for from := 0; from < len(score); from += run * simd.Singles16 {
+		part, hi := archsimd.Float32x16{}, min(len(score), from+run*simd.Singles16)
+		for j := from; j < hi; j += simd.Singles16 {
+			lo, hi := simd.LoadDouble16(s, j), simd.LoadDouble16(s, j+simd.Doubles16)
+			el, eh := simd.Widen16(simd.Load16(e, j))
+			x := simd.Narrow16(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
 			if x.Greater(cut).ToBits() != 0 {
-				part = exp16(x).MulAdd(load16(pw, j), part)
+				part = exp16(x).MulAdd(simd.Load16(pw, j), part)
 			}
 		}
 		total = total.Add(part)
 	}
-	single := math.Float32bits(sum16(total))
+	single := math.Float32bits(simd.Sum16(total))
 	archsimd.ClearAVXUpperBits()
 	return math.Float64frombits(most), float64(math.Float32frombits(single))
 }
@@ -44,16 +48,16 @@ func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, su
 func logSpread16(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32) {
 	pa, pb, pw := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&w[0])
 	e, s := unsafe.Pointer(&edge[0]), unsafe.Pointer(&score[0])
-	shift, times, cut := fillDouble16(m), fillDouble16(rate), archsimd.BroadcastFloat32x16(negligible)
-	scale := archsimd.BroadcastFloat32x16(p)
-	for j := 0; j < len(score); j += lanes16 {
-		lo, hi := loadDouble16(s, j), loadDouble16(s, j+half16)
-		el, eh := widen16(load16(e, j))
-		x := narrow16(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
+	shift, times, cut := simd.FillDouble16(m), simd.FillDouble16(rate), simd.Fill16(negligible)
+	scale := simd.Fill16(p)
+	for j := 0; j < len(score); j += simd.Singles16 {
+		lo, hi := simd.LoadDouble16(s, j), simd.LoadDouble16(s, j+simd.Doubles16)
+		el, eh := simd.Widen16(simd.Load16(e, j))
+		x := simd.Narrow16(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
 		if x.Greater(cut).ToBits() != 0 {
-			q := exp16(x).Mul(load16(pw, j).Mul(scale))
-			store16(pa, j, load16(pa, j).Add(q))
-			store16(pb, j, load16(pb, j).Add(q))
+			q := exp16(x).Mul(simd.Load16(pw, j).Mul(scale))
+			simd.Store16(pa, j, simd.Load16(pa, j).Add(q))
+			simd.Store16(pb, j, simd.Load16(pb, j).Add(q))
 		}
 	}
 	archsimd.ClearAVXUpperBits()

@@ -11,7 +11,7 @@ import (
 // Every yields an oracle for each set of kernels that this build and machine can run, with the set's name.
 func Every() iter.Seq2[string, *Oracle] {
 	return func(yield func(string, *Oracle) bool) {
-		for _, k := range available() {
+		for _, k := range available {
 			if !yield(k.name, &Oracle{k: k}) {
 				return
 			}
@@ -19,8 +19,8 @@ func Every() iter.Seq2[string, *Oracle] {
 	}
 }
 
-// LogDomain computes Exp for a single chain at temperature 1 in the log domain, and reports whether float32 and float64 can
-// represent its probabilities.
+// LogDomain computes Exp for a single chain at temperature 1 in the log domain, and reports whether float32 and float64
+// can represent its probabilities.
 func LogDomain(θ *structured.Potentials) (logZ float64, u *structured.Marginals, inRange [2]bool) {
 	u = new(structured.Marginals)
 	u.Like(θ)

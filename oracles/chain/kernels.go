@@ -1,15 +1,20 @@
 package chain
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/dsp-go/dsp/structured/sys/instructions"
+)
 
 //go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
-// kernels are the inner loops of the oracles, one set per vector width. All sets give the same results: bit for bit for max and
-// +, up to rounding for sums.
+// kernels are the inner loops of the oracles, one set per vector width. All sets give the same results: bit for bit for
+// max and +, up to rounding for sums.
 //
-// A row holds Y numbers and is readable in whole vectors: rows of scratch are padded with −∞ to a multiple of lanes, and kernels
-// read and ignore what follows Y numbers of node or edge potentials. Rows of a matrix are stride ≥ Y apart. Vector kernels clear
-// the upper halves of the registers when they end, since dirty ones slow down the scalar code that follows.
+// A row holds Y numbers and is readable in whole vectors: rows of scratch are padded with −∞ to a multiple of lanes,
+// and kernels read and ignore what follows Y numbers of node or edge potentials. Rows of a matrix are stride ≥ Y apart.
+// Vector kernels clear the upper halves of the registers when they end, since dirty ones slow down the scalar code that
+// follows.
 type kernels struct {
 	name  string
 	lanes int // float32 numbers per vector
@@ -38,17 +43,19 @@ type kernels struct {
 	logSpread func(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32)
 }
 
-// sumKernels are the loops of forward-backward on probabilities of type F. Rows are padded with zeros. The rows of a matrix are
-// stride apart, or else the length of next.
+// sumKernels are the loops of forward-backward on probabilities of type F. Rows are padded with zeros. The rows of a
+// matrix are stride apart, or else the length of next.
 type sumKernels[F real] struct {
-	// widest is the largest R such that F, whose smallest normal number is exp(−87.3) or exp(−708.4), can represent exp(−R) and one
-	// step of the recurrences from it.
+	// widest is the largest R such that F, whose smallest normal number is exp(−87.3) or exp(−708.4), can represent
+	// exp(−R) and one step of the recurrences from it.
 	widest float64
-	// expError bounds the relative error of exps, besides that of the exponents, which is at most 3 units of F of their size.
+	// expError bounds the relative error of exps, besides that of the exponents, which is at most 3 units of F of their
+	// size.
 	expError float64
 	// leastPositive returns the smallest x_i > 0, or +∞ if there is none. x consists of whole vectors.
 	leastPositive func(x []F) F
-	// exps sets row i of to, stride apart, to exp(scale·(from_ij − shift)); exponents must be ≤ 0. Rows of from have y numbers.
+	// exps sets row i of to, stride apart, to exp(scale·(from_ij − shift)); exponents must be ≤ 0. Rows of from have y
+	// numbers.
 	exps func(to []F, from []float32, rows, y, stride int, shift float32, scale float64)
 	// matVec sets next = mᵀ prev, for a matrix m of y rows.
 	matVec func(next, prev, m []F, y int)
@@ -62,8 +69,9 @@ type sumKernels[F real] struct {
 	edgeSums func(to []float32, α, g, edge []F, y, stride, steps int)
 }
 
-// run is how many terms of a sum over labels are added one after another, before the sum joins those of other runs. A plain loop over Y
-// labels errs by up to Y−1 units, one way if its terms are about equal; runs err by about 32 + Y/32. Vectors add their lanes last, by halves.
+// run is how many terms of a sum over labels are added one after another, before the sum joins those of other runs. A
+// plain loop over Y labels errs by up to Y−1 units, one way if its terms are about equal; runs err by about 32 + Y/32.
+// Vectors add their lanes last, by halves.
 const run = 32
 
 // Values of widest for float32 and float64.
@@ -72,7 +80,10 @@ const (
 	widestDouble = 690
 )
 
-var fastest = choose()
+// available are the kernels that this build and machine can run, the fastest first.
+var available = instructions.Available(&plain, avx2, avx512)
+
+var fastest = available[0]
 
 // Vector names the vectors that the oracles' inner loops use: "AVX-512, 16 lanes", "AVX2, 8 lanes" or "plain Go".
 func Vector() string {

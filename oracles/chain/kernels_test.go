@@ -9,7 +9,7 @@ import (
 
 // Every set of kernels agrees with plain Go at all sizes around whole vectors, and writes nothing beyond its rows.
 func TestKernelsAgree(t *testing.T) {
-	for _, k := range available() {
+	for _, k := range available {
 		t.Run(k.name, func(t *testing.T) {
 			for y := 1; y <= 140; y++ {
 				kernelsAgree(t, k, y, rand.New(rand.NewPCG(uint64(y), 7)))
@@ -190,7 +190,7 @@ func sumsAgree[F real](t *kernelTest, k, plain *sumKernels[F]) {
 // Exponentials err by at most what their kernels state.
 func TestExpErrors(t *testing.T) {
 	const n = 1 << 10
-	for _, k := range available() {
+	for _, k := range available {
 		t.Run(k.name, func(t *testing.T) {
 			r, from := rand.New(rand.NewPCG(1, 1)), make([]float32, n)
 			single, double := make([]float32, n), make([]float64, n)
@@ -210,9 +210,11 @@ func TestExpErrors(t *testing.T) {
 					worstDouble = max(worstDouble, math.Abs(double[i]/want-1))
 				}
 			}
-			t.Logf("float32: %.3g, %.2f of the bound; float64: %.3g, %.2f of the bound", worst, worst/k.single.expError, worstDouble, worstDouble/k.double.expError)
+			t.Logf("float32: %.3g, %.2f of the bound; float64: %.3g, %.2f of the bound", worst, worst/k.single.expError,
+				worstDouble, worstDouble/k.double.expError)
 			if worst > k.single.expError || worstDouble > k.double.expError {
-				t.Errorf("float32 errs by %g, bound %g; float64 by %g, bound %g", worst, k.single.expError, worstDouble, k.double.expError)
+				t.Errorf("float32 errs by %g, bound %g; float64 by %g, bound %g", worst, k.single.expError, worstDouble,
+					k.double.expError)
 			}
 		})
 	}

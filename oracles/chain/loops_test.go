@@ -8,7 +8,7 @@ import (
 
 // BenchmarkLoops times kernels whose results are single numbers, or which read rows that are no whole vectors.
 func BenchmarkLoops(b *testing.B) {
-	for _, k := range available() {
+	for _, k := range available {
 		for _, y := range []int{9, 17, 51} {
 			r, stride := rand.New(rand.NewPCG(uint64(y), 1)), (y+15)/16*16
 			m, prev, next := make([]float32, y*stride), make([]float32, stride), make([]float32, stride)

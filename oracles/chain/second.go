@@ -230,7 +230,6 @@ func (c *Second) sumStates(θ *structured.Potentials, b int, μ float64, u *stru
 	return 2 * value[0]
 }
 
-// Sample implements oracles.Sampler.
 func (c *Second) Sample(θ *structured.Potentials, μ float64, n int, seed []uint64, to *oracles.Samples) {
 	c.lift(θ)
 	c.oracle.Sample(&c.lifted, μ/2, n, seed, to)

@@ -42,7 +42,7 @@ func TestBlocksAreTheChainOfStates(t *testing.T) {
 	for _, labels := range []int{1, 2, 5, 17} {
 		for _, share := range []float64{0.02, 0.5} {
 			θ := secondChains(r, labels, share, 0, 1, 2, 3, 140)
-			for _, k := range available() {
+			for _, k := range available {
 				c := &Second{oracle: &Oracle{k: k}}
 				y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 				c.Max(θ, y, value)
@@ -61,8 +61,10 @@ func TestBlocksAreTheChainOfStates(t *testing.T) {
 					if _, ok := c.blocks.sum(b, 0.8, nil); !ok {
 						t.Fatalf("%s, %d labels: float64 does not hold chain %d", k.name, labels, b)
 					}
-					if sum := c.sumStates(θ, b, 0.8, want); math.Abs(sum-sums[b]) > 1e-6*(1+math.Abs(sum)) || math.Abs(scores[b]*2-value[b]) > 1e-5*(1+math.Abs(value[b])) {
-						t.Fatalf("%s, %d labels, chain %d: best %g and sum %g; by states %g and %g", k.name, labels, b, value[b], sums[b], 2*scores[b], sum)
+					if sum := c.sumStates(θ, b, 0.8, want); math.Abs(sum-sums[b]) > 1e-6*(1+math.Abs(sum)) ||
+						math.Abs(scores[b]*2-value[b]) > 1e-5*(1+math.Abs(value[b])) {
+						t.Fatalf("%s, %d labels, chain %d: best %g and sum %g; by states %g and %g", k.name, labels, b, value[b], sums[b],
+							2*scores[b], sum)
 					}
 				}
 				for part := range u.Parts {
@@ -122,7 +124,8 @@ func BenchmarkSecond(b *testing.B) {
 		c, y, value, u := NewSecond(), make([]int32, θ.OutputSize()), make([]float64, θ.Len()), new(structured.Marginals)
 		var best oracles.KBest
 		for name, call := range map[string]func(){
-			"max": func() { c.Max(θ, y, value) }, "exp": func() { c.Exp(θ, 1, value, u) }, "top-5": func() { c.TopK(θ, 5, &best) },
+			"max": func() { c.Max(θ, y, value) }, "exp": func() { c.Exp(θ, 1, value, u) },
+			"top-5": func() { c.TopK(θ, 5, &best) },
 		} {
 			b.Run(fmt.Sprintf("%s/Y=%d", name, labels), func(b *testing.B) {
 				for b.Loop() {

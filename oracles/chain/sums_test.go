@@ -26,9 +26,10 @@ var summands = []struct {
 	{"falling", func(_ *rand.Rand, i int) float32 { return 1 / float32(1+i) }},
 }
 
-// Sums over up to 5,000 labels err by at most depth(Y) units, and one for the product, whatever the kernels and the terms.
+// Sums over up to 5,000 labels err by at most depth(Y) units, and one for the product, whatever the kernels and the
+// terms.
 func TestSumsOverManyLabels(t *testing.T) {
-	for _, k := range available() {
+	for _, k := range available {
 		for _, terms := range summands {
 			t.Run(k.name+", "+terms.name, func(t *testing.T) {
 				for _, y := range []int{1, 2, 7, 31, 32, 33, 64, 65, 255, 257, 1000, 5000} {
@@ -95,8 +96,9 @@ func sumsOver(t *testing.T, k *kernels, y int, draw func(r *rand.Rand, i int) fl
 	check("sum of exponentials", sum, 1)
 }
 
-// With equal potentials, log Z is T·log Y, and marginals are 1/Y. A plain loop over 1,000 labels errs by 19 units per position, always down,
-// and its marginals sum to 1 less 114 units; with runs the errors stay below 3 units, and within the bounds for any potentials.
+// With equal potentials, log Z is T·log Y, and marginals are 1/Y. A plain loop over 1,000 labels errs by 19 units per
+// position, always down, and its marginals sum to 1 less 114 units; with runs the errors stay below 3 units, and within
+// the bounds for any potentials.
 func TestEqualPotentials(t *testing.T) {
 	const length, potential = 4, 0.25
 	for name, o := range Every() {

@@ -47,7 +47,6 @@ func (o *Oracle) open(θ *structured.Potentials, b int, rate float64) {
 	o.chart.read(θ, b, rate)
 }
 
-// Max implements oracles.Maximiser.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	o.guard.Begin(θ)
 	for b := range θ.Len() {
@@ -70,7 +69,6 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// Exp implements oracles.Summer.
 func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	if u != nil {
 		u.Like(θ)

@@ -148,7 +148,6 @@ func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 
 	return secondOrder * 2 * (e.error[root] + e.count[root]*oracles.Double*e.size[root])
 }
 
-// ExpDoubly implements oracles.DoubleSummer.
 func (o *Oracle) ExpDoubly(θ *structured.Potentials, x structured.Doubles, marginals bool, a *oracles.DoubleAnswer) {
 	a.Resize(θ.Len())
 	for b := range θ.Len() {

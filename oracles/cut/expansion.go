@@ -25,7 +25,6 @@ func NewExpansion() *Expansion { return new(Expansion) }
 
 var _ oracles.Decoder = (*Expansion)(nil)
 
-// Decode implements oracles.Decoder.
 func (x *Expansion) Decode(θ *structured.Potentials, y []int32, value []float64) {
 	x.guard.Begin(θ)
 	for b := range θ.Len() {

@@ -120,7 +120,6 @@ func (f *flow) labels(y []int32) {
 	}
 }
 
-// MaxMarginals implements oracles.MaxMarginaler.
 func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []float64, m *oracles.MaxMarginals) {
 	m.Resize(θ, func(int) int { return 2 })
 	o.upper, o.exact = vec.Grow(o.upper, θ.Len()), vec.Grow(o.exact, θ.Len())
@@ -176,7 +175,6 @@ func (o *Oracle) maximiseAll(θ *structured.Potentials, b int, y []int32, value 
 	o.masks = masks
 }
 
-// TopK implements oracles.Ranker.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	o.changes = false
 	o.ranking.TopK(θ, k, best)
@@ -198,13 +196,10 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	}
 }
 
-// Truncated implements oracles.Truncator.
 func (o *Oracle) Truncated() int { return o.truncated }
 
-// ResetTruncated implements oracles.Truncator.
 func (o *Oracle) ResetTruncated() { o.truncated = 0 }
 
-// Check implements oracles.Truncator.
 func (o *Oracle) Check(θ *structured.Potentials) error {
 	if labels := θ.Parts[0].Width; labels != 2 {
 		return structured.BadInput("%d labels: cuts find the best of 2 labels", labels)

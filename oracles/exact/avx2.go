@@ -8,11 +8,13 @@ import (
 	"math/bits"
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
-var avx2 = kernels{
+var avx2 = &kernels{
 	name:      "AVX2",
-	lanes:     half8,
+	lanes:     simd.Doubles8,
 	expError:  3e-10, // |r|⁹/9!, relative to exp(r)
 	widen:     widen8,
 	maxPlus:   maxPlus8,
@@ -34,74 +36,76 @@ var avx2 = kernels{
 }
 
 func widen8(to []float64, from []float32, rows, y, stride int, pad float64) {
-	whole, beyond := y&^(half8-1), fill8(pad)
-	in := first8(y - whole)
+	whole, beyond := y&^(simd.Doubles8-1), simd.FillDouble8(pad)
+	in := simd.FirstDouble8(y - whole)
 	for i := range rows {
 		row, x := to[i*stride:][:stride], from[i*y:][:y]
 		p, q := unsafe.Pointer(&row[0]), unsafe.Pointer(&x[0])
-		for l := 0; l < whole; l += half8 {
-			store8(p, l, single8(q, l))
+		for l := 0; l < whole; l += simd.Doubles8 {
+			simd.StoreDouble8(p, l, simd.LoadWidened8(q, l))
 		}
 		if whole < y {
-			store8(p, whole, part8(x[whole:]).Merge(beyond, in))
+			simd.StoreDouble8(p, whole, simd.WidenPart8(x[whole:]).Merge(beyond, in))
 		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// maxPlus8 keeps up to four vectors in registers while it iterates over the rows; of a single vector, it takes two rows at once.
+// maxPlus8 keeps up to four vectors in registers while it iterates over the rows; of a single vector, it takes two
+// rows at once.
 func maxPlus8(to, x, table []float64, y int) {
 	p, q := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0])
 	stride := len(to)
-	step, least := 8*stride, fill8(minusInf)
+	step, least := 8*stride, simd.FillDouble8(minusInf)
 	l := 0
-	for ; l+3*half8 < stride; l += 4 * half8 {
+	for ; l+3*simd.Doubles8 < stride; l += 4 * simd.Doubles8 {
 		row := unsafe.Pointer(&table[l])
 		m0, m1, m2, m3 := least, least, least, least
 		for k := range y {
-			v := broadcast8(q, k)
-			m0 = m0.Max(v.Add(load8(row, 0)))
-			m1 = m1.Max(v.Add(load8(row, half8)))
-			m2 = m2.Max(v.Add(load8(row, 2*half8)))
-			m3 = m3.Max(v.Add(load8(row, 3*half8)))
+			v := simd.BroadcastDouble8(q, k)
+			m0 = m0.Max(v.Add(simd.LoadDouble8(row, 0)))
+			m1 = m1.Max(v.Add(simd.LoadDouble8(row, simd.Doubles8)))
+			m2 = m2.Max(v.Add(simd.LoadDouble8(row, 2*simd.Doubles8)))
+			m3 = m3.Max(v.Add(simd.LoadDouble8(row, 3*simd.Doubles8)))
 			row = unsafe.Add(row, step)
 		}
-		store8(p, l, load8(p, l).Add(m0))
-		store8(p, l+half8, load8(p, l+half8).Add(m1))
-		store8(p, l+2*half8, load8(p, l+2*half8).Add(m2))
-		store8(p, l+3*half8, load8(p, l+3*half8).Add(m3))
+		simd.StoreDouble8(p, l, simd.LoadDouble8(p, l).Add(m0))
+		simd.StoreDouble8(p, l+simd.Doubles8, simd.LoadDouble8(p, l+simd.Doubles8).Add(m1))
+		simd.StoreDouble8(p, l+2*simd.Doubles8, simd.LoadDouble8(p, l+2*simd.Doubles8).Add(m2))
+		simd.StoreDouble8(p, l+3*simd.Doubles8, simd.LoadDouble8(p, l+3*simd.Doubles8).Add(m3))
 	}
-	for ; l < stride; l += half8 {
+	for ; l < stride; l += simd.Doubles8 {
 		row := unsafe.Pointer(&table[l])
 		m0, m1 := least, least
 		k := 0
 		for ; k+1 < y; k += 2 {
-			m0 = m0.Max(broadcast8(q, k).Add(load8(row, 0)))
-			m1 = m1.Max(broadcast8(q, k+1).Add(load8(row, stride)))
+			m0 = m0.Max(simd.BroadcastDouble8(q, k).Add(simd.LoadDouble8(row, 0)))
+			m1 = m1.Max(simd.BroadcastDouble8(q, k+1).Add(simd.LoadDouble8(row, stride)))
 			row = unsafe.Add(row, 2*step)
 		}
 		if k < y {
-			m0 = m0.Max(broadcast8(q, k).Add(load8(row, 0)))
+			m0 = m0.Max(simd.BroadcastDouble8(q, k).Add(simd.LoadDouble8(row, 0)))
 		}
-		store8(p, l, load8(p, l).Add(m0.Max(m1)))
+		simd.StoreDouble8(p, l, simd.LoadDouble8(p, l).Add(m0.Max(m1)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// maxDots8 collects results in a block of whole vectors, each over the rest of the one before, since a scalar store would be slow here.
+// maxDots8 collects results in a block of whole vectors, each over the rest of the one before, since a scalar store
+// would be slow here.
 func maxDots8(to, x, table []float64, y int) {
-	var block [2 * half8]float64
+	var block [2 * simd.Doubles8]float64
 	b, p, q, row := unsafe.Pointer(&block), unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&table[0])
 	stride := len(to)
 	for l := range y {
-		m := load8(q, 0).Add(load8(row, 0))
-		for k := half8; k < stride; k += half8 {
-			m = m.Max(load8(q, k).Add(load8(row, k)))
+		m := simd.LoadDouble8(q, 0).Add(simd.LoadDouble8(row, 0))
+		for k := simd.Doubles8; k < stride; k += simd.Doubles8 {
+			m = m.Max(simd.LoadDouble8(q, k).Add(simd.LoadDouble8(row, k)))
 		}
-		at := l & (half8 - 1)
-		store8(b, at, largest8(m))
-		if at == half8-1 || l == y-1 {
-			store8(p, l-at, load8(p, l-at).Add(load8(b, 0).Masked(first8(at+1))))
+		at := l & (simd.Doubles8 - 1)
+		simd.StoreDouble8(b, at, simd.LargestsDouble8(m))
+		if at == simd.Doubles8-1 || l == y-1 {
+			simd.StoreDouble8(p, l-at, simd.LoadDouble8(p, l-at).Add(simd.LoadDouble8(b, 0).Masked(simd.FirstDouble8(at+1))))
 		}
 		row = unsafe.Add(row, 8*stride)
 	}
@@ -110,18 +114,18 @@ func maxDots8(to, x, table []float64, y int) {
 
 func argmax8(x, y []float64) int {
 	p, q := unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0])
-	m := load8(p, 0).Add(load8(q, 0))
-	if len(x) == half8 {
-		hit := m.Equal(largest8(m)).ToBits()
+	m := simd.LoadDouble8(p, 0).Add(simd.LoadDouble8(q, 0))
+	if len(x) == simd.Doubles8 {
+		hit := m.Equal(simd.LargestsDouble8(m)).ToBits()
 		archsimd.ClearAVXUpperBits()
 		return bits.TrailingZeros8(hit)
 	}
-	for l := half8; l < len(x); l += half8 {
-		m = m.Max(load8(p, l).Add(load8(q, l)))
+	for l := simd.Doubles8; l < len(x); l += simd.Doubles8 {
+		m = m.Max(simd.LoadDouble8(p, l).Add(simd.LoadDouble8(q, l)))
 	}
-	m = largest8(m)
-	for l := 0; l < len(x); l += half8 {
-		if hit := load8(p, l).Add(load8(q, l)).Equal(m).ToBits(); hit != 0 {
+	m = simd.LargestsDouble8(m)
+	for l := 0; l < len(x); l += simd.Doubles8 {
+		if hit := simd.LoadDouble8(p, l).Add(simd.LoadDouble8(q, l)).Equal(m).ToBits(); hit != 0 {
 			archsimd.ClearAVXUpperBits()
 			return l + bits.TrailingZeros8(hit)
 		}
@@ -131,85 +135,89 @@ func argmax8(x, y []float64) int {
 
 // exps8 computes exponentials to about 9 digits.
 func exps8(to []float64, from []float32, rows, y, stride int, scale float64) (most, least float64) {
-	whole, minus, times := y&^(half8-1), fill8(minusInf), fill8(scale)
-	in := first8(y - whole)
-	total, lowest := zero8, zero8
+	var zero archsimd.Float64x4
+	whole, minus, times := y&^(simd.Doubles8-1), simd.FillDouble8(minusInf), simd.FillDouble8(scale)
+	in := simd.FirstDouble8(y - whole)
+	var total, lowest archsimd.Float64x4
 	for i := range rows {
 		row, x := to[i*stride:][:stride], from[i*y:][:y]
 		p, q := unsafe.Pointer(&row[0]), unsafe.Pointer(&x[0])
 		m := minus
-		for l := 0; l < whole; l += half8 {
-			m = m.Max(single8(q, l))
+		for l := 0; l < whole; l += simd.Doubles8 {
+			m = m.Max(simd.LoadWidened8(q, l))
 		}
 		end := minus
 		if whole < y {
-			end = part8(x[whole:]).Merge(minus, in)
+			end = simd.WidenPart8(x[whole:]).Merge(minus, in)
 			m = m.Max(end)
 		}
-		m = largest8(m)
+		m = simd.LargestsDouble8(m)
 		total = total.Add(m)
-		for l := 0; l < whole; l += half8 {
-			e := single8(q, l).Sub(m).Mul(times)
+		for l := 0; l < whole; l += simd.Doubles8 {
+			e := simd.LoadWidened8(q, l).Sub(m).Mul(times)
 			lowest = lowest.Min(e.Masked(e.Greater(minus)))
-			store8(p, l, exp8(e))
+			simd.StoreDouble8(p, l, exp8(e))
 		}
 		if whole < y {
 			e := end.Sub(m).Mul(times)
 			lowest = lowest.Min(e.Masked(e.Greater(minus)))
-			store8(p, whole, exp8(e))
+			simd.StoreDouble8(p, whole, exp8(e))
 		}
 	}
-	lowest = largest8(zero8.Sub(lowest))
-	most, least = head8(total), head8(lowest)
+	lowest = simd.LargestsDouble8(zero.Sub(lowest))
+	most, least = simd.HeadDouble8(total), simd.HeadDouble8(lowest)
 	archsimd.ClearAVXUpperBits()
 	return most, -least
 }
 
 func expsFrom8(to []float64, from []float32, rows, y, stride int, most, scale float64) (least float64) {
-	whole, minus, times, m := y&^(half8-1), fill8(minusInf), fill8(scale), fill8(most)
-	in := first8(y - whole)
-	lowest := zero8
+	var zero archsimd.Float64x4
+	whole, minus, times, m := y&^(simd.Doubles8-1), simd.FillDouble8(minusInf), simd.FillDouble8(scale),
+		simd.FillDouble8(most)
+	in := simd.FirstDouble8(y - whole)
+	var lowest archsimd.Float64x4
 	for i := range rows {
 		row, x := to[i*stride:][:stride], from[i*y:][:y]
 		p, q := unsafe.Pointer(&row[0]), unsafe.Pointer(&x[0])
-		for l := 0; l < whole; l += half8 {
-			e := single8(q, l).Sub(m).Mul(times)
+		for l := 0; l < whole; l += simd.Doubles8 {
+			e := simd.LoadWidened8(q, l).Sub(m).Mul(times)
 			lowest = lowest.Min(e.Masked(e.Greater(minus)))
-			store8(p, l, exp8(e))
+			simd.StoreDouble8(p, l, exp8(e))
 		}
 		if whole < y {
-			e := part8(x[whole:]).Merge(minus, in).Sub(m).Mul(times)
+			e := simd.WidenPart8(x[whole:]).Merge(minus, in).Sub(m).Mul(times)
 			lowest = lowest.Min(e.Masked(e.Greater(minus)))
-			store8(p, whole, exp8(e))
+			simd.StoreDouble8(p, whole, exp8(e))
 		}
 	}
-	least = -head8(largest8(zero8.Sub(lowest)))
+	least = -simd.HeadDouble8(simd.LargestsDouble8(zero.Sub(lowest)))
 	archsimd.ClearAVXUpperBits()
 	return least
 }
 
-// exp8 returns exp(x) to about 9 digits for x ≤ 0, and 0 if the result is subnormal: 2^n exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and
-// the Taylor polynomial of degree 8.
-func exp8(x double8) double8 {
-	normal := x.Greater(fill8(-708))
-	shifted := x.MulAdd(fill8(log2E), fill8(rounder))
-	r := shifted.Sub(fill8(rounder)).MulAdd(fill8(-ln2), x)
-	p := r.MulAdd(fill8(1.0/40320), fill8(1.0/5040))
-	p = p.MulAdd(r, fill8(1.0/720)).MulAdd(r, fill8(1.0/120)).MulAdd(r, fill8(1.0/24))
-	p = p.MulAdd(r, fill8(1.0/6)).MulAdd(r, fill8(0.5)).MulAdd(r, fill8(1)).MulAdd(r, fill8(1))
-	return power8(p, shifted).Masked(normal)
+// exp8 returns exp(x) to about 9 digits for x ≤ 0, and 0 if the result is subnormal: 2^n exp(r) with n = round(x
+// log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 8.
+func exp8(x archsimd.Float64x4) archsimd.Float64x4 {
+	normal := x.Greater(simd.FillDouble8(-708))
+	shifted := x.MulAdd(simd.FillDouble8(log2E), simd.FillDouble8(rounder))
+	r := shifted.Sub(simd.FillDouble8(rounder)).MulAdd(simd.FillDouble8(-ln2), x)
+	p := r.MulAdd(simd.FillDouble8(1.0/40320), simd.FillDouble8(1.0/5040))
+	p = p.MulAdd(r, simd.FillDouble8(1.0/720)).MulAdd(r, simd.FillDouble8(1.0/120)).MulAdd(r, simd.FillDouble8(1.0/24))
+	p = p.MulAdd(r, simd.FillDouble8(1.0/6)).MulAdd(r, simd.FillDouble8(0.5)).MulAdd(r, simd.FillDouble8(1)).
+		MulAdd(r, simd.FillDouble8(1))
+	return simd.LdexpDouble8(p, shifted).Masked(normal)
 }
 
 func expSums8(to, x, table, m []float64, y int) {
 	p, q, n := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&m[0])
 	stride := len(to)
-	for l := 0; l < stride; l += half8 {
-		row, shift, s := unsafe.Pointer(&table[l]), load8(n, l), zero8
+	for l := 0; l < stride; l += simd.Doubles8 {
+		row, shift, s := unsafe.Pointer(&table[l]), simd.LoadDouble8(n, l), archsimd.Float64x4{}
 		for k := range y {
-			s = s.Add(exp8(broadcast8(q, k).Add(load8(row, 0)).Sub(shift)))
+			s = s.Add(exp8(simd.BroadcastDouble8(q, k).Add(simd.LoadDouble8(row, 0)).Sub(shift)))
 			row = unsafe.Add(row, 8*stride)
 		}
-		store8(p, l, s)
+		simd.StoreDouble8(p, l, s)
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -219,15 +227,16 @@ func jointExps8(g, rows, cols, a, b, table []float64, y int) {
 	p, q, c, r := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&cols[0]), unsafe.Pointer(&rows[0])
 	stride := len(b)
 	for k := range y {
-		v, s := broadcast8(p, k), zero8
+		v, s := simd.BroadcastDouble8(p, k), archsimd.Float64x4{}
 		row, t := unsafe.Pointer(&g[k*stride]), unsafe.Pointer(&table[k*stride])
-		for l := 0; l < stride; l += half8 {
-			e := exp8(v.Add(load8(t, l)).Add(load8(q, l)))
-			store8(row, l, load8(row, l).Add(e))
-			store8(c, l, load8(c, l).Add(e))
+		for l := 0; l < stride; l += simd.Doubles8 {
+			e := exp8(v.Add(simd.LoadDouble8(t, l)).Add(simd.LoadDouble8(q, l)))
+			simd.StoreDouble8(row, l, simd.LoadDouble8(row, l).Add(e))
+			simd.StoreDouble8(c, l, simd.LoadDouble8(c, l).Add(e))
 			s = s.Add(e)
 		}
-		store8(r, k, total8(s)) // a whole vector, since a scalar would be slow here: the next rows overwrite the rest
+		// a whole vector, since a scalar would be slow here: the next rows overwrite the rest
+		simd.StoreDouble8(r, k, simd.SumsDouble8(s))
 	}
 	archsimd.ClearAVXUpperBits()
 	clear(rows[y:])
@@ -238,53 +247,53 @@ func sums8(to, x, table []float64, y int) {
 	stride := len(to)
 	step := 8 * stride
 	l := 0
-	for ; l+3*half8 < stride; l += 4 * half8 {
+	for ; l+3*simd.Doubles8 < stride; l += 4 * simd.Doubles8 {
 		row := unsafe.Pointer(&table[l])
-		s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+		var s0, s1, s2, s3 archsimd.Float64x4
 		for k := range y {
-			v := broadcast8(q, k)
-			s0 = v.MulAdd(load8(row, 0), s0)
-			s1 = v.MulAdd(load8(row, half8), s1)
-			s2 = v.MulAdd(load8(row, 2*half8), s2)
-			s3 = v.MulAdd(load8(row, 3*half8), s3)
+			v := simd.BroadcastDouble8(q, k)
+			s0 = v.MulAdd(simd.LoadDouble8(row, 0), s0)
+			s1 = v.MulAdd(simd.LoadDouble8(row, simd.Doubles8), s1)
+			s2 = v.MulAdd(simd.LoadDouble8(row, 2*simd.Doubles8), s2)
+			s3 = v.MulAdd(simd.LoadDouble8(row, 3*simd.Doubles8), s3)
 			row = unsafe.Add(row, step)
 		}
-		store8(p, l, s0)
-		store8(p, l+half8, s1)
-		store8(p, l+2*half8, s2)
-		store8(p, l+3*half8, s3)
+		simd.StoreDouble8(p, l, s0)
+		simd.StoreDouble8(p, l+simd.Doubles8, s1)
+		simd.StoreDouble8(p, l+2*simd.Doubles8, s2)
+		simd.StoreDouble8(p, l+3*simd.Doubles8, s3)
 	}
-	for ; l < stride; l += half8 {
+	for ; l < stride; l += simd.Doubles8 {
 		row := unsafe.Pointer(&table[l])
-		s0, s1 := zero8, zero8
+		var s0, s1 archsimd.Float64x4
 		k := 0
 		for ; k+1 < y; k += 2 {
-			s0 = broadcast8(q, k).MulAdd(load8(row, 0), s0)
-			s1 = broadcast8(q, k+1).MulAdd(load8(row, stride), s1)
+			s0 = simd.BroadcastDouble8(q, k).MulAdd(simd.LoadDouble8(row, 0), s0)
+			s1 = simd.BroadcastDouble8(q, k+1).MulAdd(simd.LoadDouble8(row, stride), s1)
 			row = unsafe.Add(row, 2*step)
 		}
 		if k < y {
-			s0 = broadcast8(q, k).MulAdd(load8(row, 0), s0)
+			s0 = simd.BroadcastDouble8(q, k).MulAdd(simd.LoadDouble8(row, 0), s0)
 		}
-		store8(p, l, s0.Add(s1))
+		simd.StoreDouble8(p, l, s0.Add(s1))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 // dots8 collects results as maxDots8 does.
 func dots8(to, x, table []float64, y int) {
-	var block [2 * half8]float64
+	var block [2 * simd.Doubles8]float64
 	b, p, q, row := unsafe.Pointer(&block), unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&table[0])
 	stride := len(to)
 	for l := range y {
-		s := zero8
-		for k := 0; k < stride; k += half8 {
-			s = load8(q, k).MulAdd(load8(row, k), s)
+		var s archsimd.Float64x4
+		for k := 0; k < stride; k += simd.Doubles8 {
+			s = simd.LoadDouble8(q, k).MulAdd(simd.LoadDouble8(row, k), s)
 		}
-		at := l & (half8 - 1)
-		store8(b, at, total8(s))
-		if at == half8-1 || l == y-1 {
-			store8(p, l-at, load8(b, 0).Masked(first8(at+1)))
+		at := l & (simd.Doubles8 - 1)
+		simd.StoreDouble8(b, at, simd.SumsDouble8(s))
+		if at == simd.Doubles8-1 || l == y-1 {
+			simd.StoreDouble8(p, l-at, simd.LoadDouble8(b, 0).Masked(simd.FirstDouble8(at+1)))
 		}
 		row = unsafe.Add(row, 8*stride)
 	}
@@ -292,40 +301,42 @@ func dots8(to, x, table []float64, y int) {
 }
 
 func multiply8(to, x, floor []float64) {
+	var zero archsimd.Float64x4
 	p, q, f := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&floor[0])
-	low := load8(f, 0)
-	for l := 0; l < len(to); l += half8 {
-		a := load8(q, l)
-		b := load8(p, l).Mul(a)
-		store8(p, l, b)
-		low = low.Min(a.Merge(low, a.Greater(zero8)))
-		low = low.Min(b.Merge(low, b.Greater(zero8)))
+	low := simd.LoadDouble8(f, 0)
+	for l := 0; l < len(to); l += simd.Doubles8 {
+		a := simd.LoadDouble8(q, l)
+		b := simd.LoadDouble8(p, l).Mul(a)
+		simd.StoreDouble8(p, l, b)
+		low = low.Min(a.Merge(low, a.Greater(zero)))
+		low = low.Min(b.Merge(low, b.Greater(zero)))
 	}
-	store8(f, 0, low)
+	simd.StoreDouble8(f, 0, low)
 	archsimd.ClearAVXUpperBits()
 }
 
 func normalise8(x []float64) float64 {
 	p := unsafe.Pointer(&x[0])
-	s := load8(p, 0)
-	for l := half8; l < len(x); l += half8 {
-		s = s.Add(load8(p, l))
+	s := simd.LoadDouble8(p, 0)
+	for l := simd.Doubles8; l < len(x); l += simd.Doubles8 {
+		s = s.Add(simd.LoadDouble8(p, l))
 	}
-	s = total8(s)
-	scale := fill8(1).Div(s)
-	for l := 0; l < len(x); l += half8 {
-		store8(p, l, load8(p, l).Mul(scale))
+	s = simd.SumsDouble8(s)
+	scale := simd.FillDouble8(1).Div(s)
+	for l := 0; l < len(x); l += simd.Doubles8 {
+		simd.StoreDouble8(p, l, simd.LoadDouble8(p, l).Mul(scale))
 	}
-	sum := head8(s)
+	sum := simd.HeadDouble8(s)
 	archsimd.ClearAVXUpperBits()
 	return sum
 }
 
 func divide8(to, x, y []float64) {
+	var zero archsimd.Float64x4
 	r, p, q := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0])
-	for l := 0; l < len(to); l += half8 {
-		v := load8(q, l)
-		store8(r, l, load8(p, l).Div(v).Masked(v.Greater(zero8)))
+	for l := 0; l < len(to); l += simd.Doubles8 {
+		v := simd.LoadDouble8(q, l)
+		simd.StoreDouble8(r, l, simd.LoadDouble8(p, l).Div(v).Masked(v.Greater(zero)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -333,15 +344,15 @@ func divide8(to, x, y []float64) {
 func product8(to []float64, p []float32, x, y []float64) {
 	r, a, b, out := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0]), unsafe.Pointer(&p[0])
 	l := 0
-	for ; l+half8 <= len(p); l += half8 {
-		v := load8(a, l).Mul(load8(b, l))
-		store8(r, l, v)
-		narrow8(out, l, v)
+	for ; l+simd.Doubles8 <= len(p); l += simd.Doubles8 {
+		v := simd.LoadDouble8(a, l).Mul(simd.LoadDouble8(b, l))
+		simd.StoreDouble8(r, l, v)
+		simd.StoreNarrowed8(out, l, v)
 	}
 	if l < len(p) {
-		v := load8(a, l).Mul(load8(b, l))
-		store8(r, l, v)
-		narrowPart8(p[l:], v)
+		v := simd.LoadDouble8(a, l).Mul(simd.LoadDouble8(b, l))
+		simd.StoreDouble8(r, l, v)
+		simd.StoreNarrowedPart8(p[l:], v)
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -349,34 +360,37 @@ func product8(to []float64, p []float32, x, y []float64) {
 // outer8 keeps two vectors of each b in registers while it iterates over the rows of g.
 func outer8(g, a, b []float64, y, stride int) {
 	l := 0
-	for ; l+half8 < stride; l += 2 * half8 {
+	for ; l+simd.Doubles8 < stride; l += 2 * simd.Doubles8 {
 		q, p, row := unsafe.Pointer(&b[l]), unsafe.Pointer(&a[0]), unsafe.Pointer(&g[l])
-		b0, b1, b2, b3 := load8(q, 0), load8(q, stride), load8(q, 2*stride), load8(q, 3*stride)
-		q = unsafe.Add(q, 8*half8)
-		c0, c1, c2, c3 := load8(q, 0), load8(q, stride), load8(q, 2*stride), load8(q, 3*stride)
+		b0, b1, b2, b3 := simd.LoadDouble8(q, 0), simd.LoadDouble8(q, stride), simd.LoadDouble8(q, 2*stride),
+			simd.LoadDouble8(q, 3*stride)
+		q = unsafe.Add(q, 8*simd.Doubles8)
+		c0, c1, c2, c3 := simd.LoadDouble8(q, 0), simd.LoadDouble8(q, stride), simd.LoadDouble8(q, 2*stride),
+			simd.LoadDouble8(q, 3*stride)
 		for range y {
-			v := broadcast8(p, 0)
-			s, t := v.MulAdd(b0, load8(row, 0)), v.MulAdd(c0, load8(row, half8))
-			v = broadcast8(p, stride)
+			v := simd.BroadcastDouble8(p, 0)
+			s, t := v.MulAdd(b0, simd.LoadDouble8(row, 0)), v.MulAdd(c0, simd.LoadDouble8(row, simd.Doubles8))
+			v = simd.BroadcastDouble8(p, stride)
 			s, t = v.MulAdd(b1, s), v.MulAdd(c1, t)
-			v = broadcast8(p, 2*stride)
+			v = simd.BroadcastDouble8(p, 2*stride)
 			s, t = v.MulAdd(b2, s), v.MulAdd(c2, t)
-			v = broadcast8(p, 3*stride)
+			v = simd.BroadcastDouble8(p, 3*stride)
 			s, t = v.MulAdd(b3, s), v.MulAdd(c3, t)
-			store8(row, 0, s)
-			store8(row, half8, t)
+			simd.StoreDouble8(row, 0, s)
+			simd.StoreDouble8(row, simd.Doubles8, t)
 			p, row = unsafe.Add(p, 8), unsafe.Add(row, 8*stride)
 		}
 	}
-	for ; l < stride; l += half8 {
+	for ; l < stride; l += simd.Doubles8 {
 		q, p, row := unsafe.Pointer(&b[l]), unsafe.Pointer(&a[0]), unsafe.Pointer(&g[l])
-		b0, b1, b2, b3 := load8(q, 0), load8(q, stride), load8(q, 2*stride), load8(q, 3*stride)
+		b0, b1, b2, b3 := simd.LoadDouble8(q, 0), simd.LoadDouble8(q, stride), simd.LoadDouble8(q, 2*stride),
+			simd.LoadDouble8(q, 3*stride)
 		for range y {
-			s := broadcast8(p, 0).MulAdd(b0, load8(row, 0))
-			t := broadcast8(p, stride).Mul(b1)
-			s = broadcast8(p, 2*stride).MulAdd(b2, s)
-			t = broadcast8(p, 3*stride).MulAdd(b3, t)
-			store8(row, 0, s.Add(t))
+			s := simd.BroadcastDouble8(p, 0).MulAdd(b0, simd.LoadDouble8(row, 0))
+			t := simd.BroadcastDouble8(p, stride).Mul(b1)
+			s = simd.BroadcastDouble8(p, 2*stride).MulAdd(b2, s)
+			t = simd.BroadcastDouble8(p, 3*stride).MulAdd(b3, t)
+			simd.StoreDouble8(row, 0, s.Add(t))
 			p, row = unsafe.Add(p, 8), unsafe.Add(row, 8*stride)
 		}
 	}
@@ -388,11 +402,11 @@ func weigh8(to []float32, g, table []float64, y, stride int) {
 		row := to[k*y:][:y]
 		a, b, out := unsafe.Pointer(&g[k*stride]), unsafe.Pointer(&table[k*stride]), unsafe.Pointer(&row[0])
 		l := 0
-		for ; l+half8 <= y; l += half8 {
-			narrow8(out, l, load8(a, l).Mul(load8(b, l)))
+		for ; l+simd.Doubles8 <= y; l += simd.Doubles8 {
+			simd.StoreNarrowed8(out, l, simd.LoadDouble8(a, l).Mul(simd.LoadDouble8(b, l)))
 		}
 		if l < y {
-			narrowPart8(row[l:], load8(a, l).Mul(load8(b, l)))
+			simd.StoreNarrowedPart8(row[l:], simd.LoadDouble8(a, l).Mul(simd.LoadDouble8(b, l)))
 		}
 	}
 	archsimd.ClearAVXUpperBits()
@@ -403,13 +417,13 @@ func joint8(to []float32, a, b, table []float64, y int) {
 	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0])
 	for k := range y {
 		row := to[k*y:][:y]
-		t, out, v := unsafe.Pointer(&table[k*stride]), unsafe.Pointer(&row[0]), broadcast8(p, k)
+		t, out, v := unsafe.Pointer(&table[k*stride]), unsafe.Pointer(&row[0]), simd.BroadcastDouble8(p, k)
 		l := 0
-		for ; l+half8 <= y; l += half8 {
-			narrow8(out, l, v.Mul(load8(q, l)).Mul(load8(t, l)))
+		for ; l+simd.Doubles8 <= y; l += simd.Doubles8 {
+			simd.StoreNarrowed8(out, l, v.Mul(simd.LoadDouble8(q, l)).Mul(simd.LoadDouble8(t, l)))
 		}
 		if l < y {
-			narrowPart8(row[l:], v.Mul(load8(q, l)).Mul(load8(t, l)))
+			simd.StoreNarrowedPart8(row[l:], v.Mul(simd.LoadDouble8(q, l)).Mul(simd.LoadDouble8(t, l)))
 		}
 	}
 	archsimd.ClearAVXUpperBits()

@@ -34,7 +34,7 @@ func star(neighbours int, potential func(neighbour, a, b int) float32) *structur
 func TestCrowd(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	θ := star(3000, func(int, int, int) float32 { return float32(r.NormFloat64()) })
-	for _, k := range available() {
+	for _, k := range available {
 		o, x, u := &Oracle{k: k}, exampleOf(θ, 0), zerosLike(θ)
 		o.prepareExp(θ, 1)
 		if _, ok := o.forestExp(&x, 1, u.Parts[0].Values, u.Parts[1].Values); !ok {
@@ -51,7 +51,7 @@ func TestCrowdsCancel(t *testing.T) {
 		}
 		return 0
 	})
-	for _, k := range available() {
+	for _, k := range available {
 		value, u := make([]float64, 1), new(structured.Marginals)
 		(&Oracle{k: k}).Exp(θ, 1, value, u)
 		if p := u.Parts[0].Values[1]; math.Abs(float64(p)-0.5) > 1e-6 {

@@ -50,7 +50,7 @@ func drawForest(r *rand.Rand, kind graphs.Edges, n, labels int, scale, forbidden
 
 // eachForest calls check for the kernels of this machine, all kinds of edges and several numbers of labels.
 func eachForest(t *testing.T, check func(t *testing.T, o *Oracle, r *rand.Rand, kind graphs.Edges, labels int)) {
-	for _, k := range available() {
+	for _, k := range available {
 		for kind := graphs.Own; kind <= graphs.Potts; kind++ {
 			for _, labels := range []int{1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33} {
 				t.Run(fmt.Sprintf("%s, %v, Y=%d", k.name, kind, labels), func(t *testing.T) {
@@ -115,7 +115,8 @@ func reference(x *example, μ float64, node, edge []float32) float64 {
 	return μ * total
 }
 
-// Sums on scaled probabilities, which are refused only if potentials span much, and sums in logarithms equal those without kernels.
+// Sums on scaled probabilities, which are refused only if potentials span much, and sums in logarithms equal those
+// without kernels.
 func TestScaledSums(t *testing.T) {
 	eachForest(t, func(t *testing.T, o *Oracle, r *rand.Rand, kind graphs.Edges, labels int) {
 		for _, scale := range []float64{0.1, 1, 8, 200} {
@@ -188,7 +189,8 @@ func TestMaxOfKernels(t *testing.T) {
 	})
 }
 
-// The best max-marginal of every variable is the best score, and restricting the variable to another label gives that label's.
+// The best max-marginal of every variable is the best score, and restricting the variable to another label gives that
+// label's.
 func TestForestMaxMarginals(t *testing.T) {
 	eachForest(t, func(t *testing.T, o *Oracle, r *rand.Rand, kind graphs.Edges, labels int) {
 		θ := drawForest(r, kind, 60, labels, 3, 0.05)
@@ -210,7 +212,8 @@ func TestForestMaxMarginals(t *testing.T) {
 			}
 			o.Max(restricted, y, value)
 			if got := m.Of(0)[v*labels+l]; got != value[0] && !(math.Abs(got-value[0]) <= 1e-9*math.Abs(got)) {
-				t.Fatalf("max-marginal of label %d of variable %d, potential %g, is %.12g, want %.12g", l, v, node[v*labels+l], got, value[0])
+				t.Fatalf("max-marginal of label %d of variable %d, potential %g, is %.12g, want %.12g", l, v, node[v*labels+l], got,
+					value[0])
 			}
 		}
 	})

@@ -9,7 +9,7 @@ import (
 // Exponentials err by at most what their kernels state.
 func TestExpErrors(t *testing.T) {
 	const n = 1 << 10
-	for _, k := range available() {
+	for _, k := range available {
 		t.Run(k.name, func(t *testing.T) {
 			r, from, to := rand.New(rand.NewPCG(1, 1)), make([]float32, n), make([]float64, n)
 			worst := 0.0

@@ -8,7 +8,7 @@ import (
 
 // BenchmarkLoops times kernels that read rows which are no whole vectors.
 func BenchmarkLoops(b *testing.B) {
-	for _, k := range available() {
+	for _, k := range available {
 		for _, y := range []int{3, 7, 17} {
 			r, stride := rand.New(rand.NewPCG(uint64(y), 1)), (y+7)/8*8
 			const rows = 32

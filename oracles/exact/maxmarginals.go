@@ -8,7 +8,6 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// MaxMarginals implements oracles.MaxMarginaler.
 func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []float64, m *oracles.MaxMarginals) {
 	o.Max(θ, y, value)
 	m.Resize(θ, func(int) int { return o.y })

@@ -5,29 +5,15 @@ package matching
 import (
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
 // avx2 processes 4 float64 or 8 float32 at a time. Its kernels check no bounds.
-var avx2 = kernels{
+var avx2 = &kernels{
 	name:   "AVX2",
 	negate: negate8, lower: lower8, leastTwo: leastTwo8, relax: relax8, through: through8,
 }
-
-type f64x4 = archsimd.Float64x4
-
-func load8(p unsafe.Pointer, j int) archsimd.Float32x8 {
-	return archsimd.LoadFloat32x8((*[8]float32)(unsafe.Add(p, 4*j)))
-}
-
-func wide4(p unsafe.Pointer, j int) f64x4 {
-	return archsimd.LoadFloat32x4((*[4]float32)(unsafe.Add(p, 4*j))).ConvertToFloat64()
-}
-
-func load4(p unsafe.Pointer, j int) f64x4 {
-	return archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(p, 8*j)))
-}
-
-func store4(p unsafe.Pointer, j int, x f64x4) { x.Store((*[4]float64)(unsafe.Add(p, 8*j))) }
 
 // negate8 fills the end of to first, and then overwrites it, with a last vector that may overlap the one before.
 func negate8(to, from []float32) {
@@ -35,30 +21,28 @@ func negate8(to, from []float32) {
 		negate(to, from)
 		return
 	}
-	pt, pf := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(from))
-	fill, sign := archsimd.BroadcastFloat32x8(float32(inf)), archsimd.BroadcastInt32x8(-1<<31)
-	fill.Store((*[8]float32)(unsafe.Add(pt, 4*(len(to)-16))))
-	fill.Store((*[8]float32)(unsafe.Add(pt, 4*(len(to)-8))))
+	pt, pf := simd.At(to), simd.At(from)
+	fill, sign := simd.Fill8(float32(inf)), archsimd.BroadcastInt32x8(-1<<31)
+	simd.Store8(pt, len(to)-16, fill)
+	simd.Store8(pt, len(to)-8, fill)
 	for j := 0; j < len(from); j += 8 {
 		j := min(j, len(from)-8)
-		load8(pf, j).AsInt32x8().Xor(sign).AsFloat32x8().Store((*[8]float32)(unsafe.Add(pt, 4*j)))
+		simd.Store8(pt, j, simd.Load8(pf, j).AsInt32x8().Xor(sign).AsFloat32x8())
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func lower8(least, row []float32, at []int32, i int32) {
-	pl, pr, pa := unsafe.Pointer(unsafe.SliceData(least)), unsafe.Pointer(unsafe.SliceData(row)), unsafe.Pointer(unsafe.SliceData(at))
+	pl, pr, pa := simd.At(least), simd.At(row), simd.At(at)
 	here := archsimd.BroadcastInt32x8(i)
 	for j := 0; j < len(row); j += 8 {
-		x, old := load8(pr, j), load8(pl, j)
+		x, old := simd.Load8(pr, j), simd.Load8(pl, j)
 		p := (*[8]int32)(unsafe.Add(pa, 4*j))
 		here.Merge(archsimd.LoadInt32x8(p), x.Less(old)).Store(p)
-		x.Min(old).Store((*[8]float32)(unsafe.Add(pl, 4*j)))
+		simd.Store8(pl, j, x.Min(old))
 	}
 	archsimd.ClearAVXUpperBits()
 }
-
-var count4 = [4]int64{0, 1, 2, 3}
 
 // lanes4 holds the results of 8 lanes.
 type lanes4 struct {
@@ -78,21 +62,22 @@ func (s *lanes4) first() (least float64, at int64) {
 }
 
 func leastTwo8(c []float32, v []float64) (float64, int, float64) {
-	pc, pv := unsafe.Pointer(unsafe.SliceData(c)), unsafe.Pointer(unsafe.SliceData(v))
-	least0, step := archsimd.BroadcastFloat64x4(inf), archsimd.BroadcastInt64x4(8)
+	pc, pv := simd.At(c), simd.At(v)
+	least0, step := simd.FillDouble8(inf), archsimd.BroadcastInt64x4(8)
 	least1, second0, second1 := least0, least0, least0
-	here := archsimd.LoadInt64x4(&count4)
+	here := simd.IotaDouble8()
 	at0, at1 := here, here
 	for j := 0; j < len(c); j += 8 {
-		x, y := wide4(pc, j).Sub(load4(pv, j)), wide4(pc, j+4).Sub(load4(pv, j+4))
+		x, y := simd.LoadWidened8(pc, j).Sub(simd.LoadDouble8(pv, j)),
+			simd.LoadWidened8(pc, j+4).Sub(simd.LoadDouble8(pv, j+4))
 		second0, second1 = second0.Min(least0.Max(x)), second1.Min(least1.Max(y))
 		at0, at1 = here.Merge(at0, x.Less(least0)), here.Merge(at1, y.Less(least1))
 		least0, least1 = least0.Min(x), least1.Min(y)
 		here = here.Add(step)
 	}
 	var s lanes4
-	store4(unsafe.Pointer(&s.least), 0, least0)
-	store4(unsafe.Pointer(&s.least), 4, least1)
+	simd.StoreDouble8(unsafe.Pointer(&s.least), 0, least0)
+	simd.StoreDouble8(unsafe.Pointer(&s.least), 4, least1)
 	at0.Store((*[4]int64)(s.at[:4]))
 	at1.Add(archsimd.BroadcastInt64x4(4)).Store((*[4]int64)(s.at[4:]))
 	var seconds [4]float64
@@ -109,28 +94,29 @@ func leastTwo8(c []float32, v []float64) (float64, int, float64) {
 }
 
 func relax8(c []float32, v, d []float64, from []int64, base float64, i int64) (float64, int) {
-	pc, pv := unsafe.Pointer(unsafe.SliceData(c)), unsafe.Pointer(unsafe.SliceData(v))
-	pd, pf := unsafe.Pointer(unsafe.SliceData(d)), unsafe.Pointer(unsafe.SliceData(from))
-	plus, row := archsimd.BroadcastFloat64x4(base), archsimd.BroadcastInt64x4(i)
-	least0, step := archsimd.BroadcastFloat64x4(inf), archsimd.BroadcastInt64x4(8)
+	pc, pv := simd.At(c), simd.At(v)
+	pd, pf := simd.At(d), simd.At(from)
+	plus, row := simd.FillDouble8(base), archsimd.BroadcastInt64x4(i)
+	least0, step := simd.FillDouble8(inf), archsimd.BroadcastInt64x4(8)
 	least1 := least0
-	here := archsimd.LoadInt64x4(&count4)
+	here := simd.IotaDouble8()
 	at0, at1 := here, here
 	for j := 0; j < len(c); j += 8 {
-		x, y := wide4(pc, j).Sub(load4(pv, j)).Add(plus), wide4(pc, j+4).Sub(load4(pv, j+4)).Add(plus)
-		old0, old1 := load4(pd, j), load4(pd, j+4)
+		x, y := simd.LoadWidened8(pc, j).Sub(simd.LoadDouble8(pv, j)).Add(plus),
+			simd.LoadWidened8(pc, j+4).Sub(simd.LoadDouble8(pv, j+4)).Add(plus)
+		old0, old1 := simd.LoadDouble8(pd, j), simd.LoadDouble8(pd, j+4)
 		row.StoreMasked((*[4]int64)(unsafe.Add(pf, 8*j)), x.Less(old0))
 		row.StoreMasked((*[4]int64)(unsafe.Add(pf, 8*j+32)), y.Less(old1))
 		x, y = x.Min(old0), y.Min(old1)
-		store4(pd, j, x)
-		store4(pd, j+4, y)
+		simd.StoreDouble8(pd, j, x)
+		simd.StoreDouble8(pd, j+4, y)
 		at0, at1 = here.Merge(at0, x.Less(least0)), here.Merge(at1, y.Less(least1))
 		least0, least1 = least0.Min(x), least1.Min(y)
 		here = here.Add(step)
 	}
 	var s lanes4
-	store4(unsafe.Pointer(&s.least), 0, least0)
-	store4(unsafe.Pointer(&s.least), 4, least1)
+	simd.StoreDouble8(unsafe.Pointer(&s.least), 0, least0)
+	simd.StoreDouble8(unsafe.Pointer(&s.least), 4, least1)
 	at0.Store((*[4]int64)(s.at[:4]))
 	at1.Add(archsimd.BroadcastInt64x4(4)).Store((*[4]int64)(s.at[4:]))
 	archsimd.ClearAVXUpperBits()
@@ -139,13 +125,14 @@ func relax8(c []float32, v, d []float64, from []int64, base float64, i int64) (f
 }
 
 func through8(to, x []float64, first *[vias]float64) {
-	pt, p0 := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(x))
+	pt, p0 := simd.At(to), simd.At(x)
 	p1, p2, p3 := unsafe.Add(p0, 8*len(to)), unsafe.Add(p0, 16*len(to)), unsafe.Add(p0, 24*len(to))
-	f0, f1 := archsimd.BroadcastFloat64x4(first[0]), archsimd.BroadcastFloat64x4(first[1])
-	f2, f3 := archsimd.BroadcastFloat64x4(first[2]), archsimd.BroadcastFloat64x4(first[3])
+	f0, f1 := simd.FillDouble8(first[0]), simd.FillDouble8(first[1])
+	f2, f3 := simd.FillDouble8(first[2]), simd.FillDouble8(first[3])
 	for j := 0; j < len(to); j += 4 {
-		x, y := load4(p0, j).Add(f0).Min(load4(p1, j).Add(f1)), load4(p2, j).Add(f2).Min(load4(p3, j).Add(f3))
-		store4(pt, j, x.Min(y).Min(load4(pt, j)))
+		x, y := simd.LoadDouble8(p0, j).Add(f0).Min(simd.LoadDouble8(p1, j).Add(f1)),
+			simd.LoadDouble8(p2, j).Add(f2).Min(simd.LoadDouble8(p3, j).Add(f3))
+		simd.StoreDouble8(pt, j, x.Min(y).Min(simd.LoadDouble8(pt, j)))
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -1,8 +1,9 @@
 package matching
 
-// Kernels lists the names of the kernels that this build and machine have. Use selects one of them until restore is called.
+// Kernels lists the names of the kernels that this build and machine have. Use selects one of them until restore is
+// called.
 func Kernels() (names []string) {
-	for _, k := range available() {
+	for _, k := range available {
 		names = append(names, k.name)
 	}
 	return names
@@ -10,7 +11,7 @@ func Kernels() (names []string) {
 
 func Use(name string) (restore func()) {
 	before := fastest
-	for _, k := range available() {
+	for _, k := range available {
 		if k.name == name {
 			fastest = k
 		}

@@ -7,81 +7,92 @@ package monotone
 import (
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
-var avx2 = kernels{name: "AVX2", best: best8, sum: sum8, spread: spread8}
+var avx2 = &kernels{name: "AVX2", best: best8, sum: sum8, spread: spread8}
 
 func best8(to, one, two, x, down, diagonal []float64, lo, hi int) {
-	pt, p1, p2, px, pd, pg := at(to), at(one), at(two), at(x), at(down), at(diagonal)
-	for i := lo; i < hi; i += half8 {
-		below, across := load8(p1, i-1).Add(load8(pd, i)), load8(p2, i-1).Add(load8(pg, i))
-		store8(pt, i, load8(px, i).Add(load8(p1, i).Max(below).Max(across)))
+	pt, p1, p2, px, pd, pg := simd.At(to), simd.At(one), simd.At(two), simd.At(x), simd.At(down), simd.At(diagonal)
+	for i := lo; i < hi; i += simd.Doubles8 {
+		below, across := simd.LoadDouble8(p1, i-1).Add(simd.LoadDouble8(pd, i)),
+			simd.LoadDouble8(p2, i-1).Add(simd.LoadDouble8(pg, i))
+		simd.StoreDouble8(pt, i, simd.LoadDouble8(px, i).Add(simd.LoadDouble8(p1, i).Max(below).Max(across)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func sum8(to, one, two scaled, x []float64, down, diagonal scaled, lo, hi int) {
 	c := unsafe.Pointer(&constants)
-	f, e, f1, e1, f2, e2 := at(to.f), at(to.e), at(one.f), at(one.e), at(two.f), at(two.e)
-	fd, ed, fg, eg, px := at(down.f), at(down.e), at(diagonal.f), at(diagonal.e), at(x)
-	round, low := load8(c, placeRounder), load8(c, placePower)
-	unit, floor := load8(c, placeOne).AsUint64x4(), load8(c, placeFloor).AsUint64x4()
-	for i := lo; i < hi; i += half8 {
-		a, b, d := load8(e1, i), load8(e1, i-1).Add(load8(ed, i)), load8(e2, i-1).Add(load8(eg, i))
+	f, e, f1, e1, f2, e2 := simd.At(to.f), simd.At(to.e), simd.At(one.f), simd.At(one.e), simd.At(two.f), simd.At(two.e)
+	fd, ed, fg, eg, px := simd.At(down.f), simd.At(down.e), simd.At(diagonal.f), simd.At(diagonal.e), simd.At(x)
+	round, low := simd.LoadDouble8(c, placeRounder), simd.LoadDouble8(c, placePower)
+	unit, floor := simd.LoadDouble8(c, placeOne).AsUint64x4(), simd.LoadDouble8(c, placeFloor).AsUint64x4()
+	for i := lo; i < hi; i += simd.Doubles8 {
+		a, b, d := simd.LoadDouble8(e1, i), simd.LoadDouble8(e1, i-1).Add(simd.LoadDouble8(ed, i)),
+			simd.LoadDouble8(e2, i-1).Add(simd.LoadDouble8(eg, i))
 		top := a.Max(b).Max(d)
 		a, b, d = a.Sub(top), b.Sub(top), d.Sub(top)
-		right := power8(a, round, low, unit).Mul(load8(f1, i))
-		below := load8(f1, i-1).Mul(load8(fd, i)).Mul(power8(b, round, low, unit))
-		across := load8(f2, i-1).Mul(load8(fg, i)).Mul(power8(d, round, low, unit))
+		right := power8(a, round, low, unit).Mul(simd.LoadDouble8(f1, i))
+		below := simd.LoadDouble8(f1, i-1).Mul(simd.LoadDouble8(fd, i)).Mul(power8(b, round, low, unit))
+		across := simd.LoadDouble8(f2, i-1).Mul(simd.LoadDouble8(fg, i)).Mul(power8(d, round, low, unit))
 
-		v := load8(px, i)
-		n := v.MulAdd(load8(c, placeLog2E), round).Sub(round)
-		r := n.MulAdd(load8(c, placeLn2Lo), n.MulAdd(load8(c, placeLn2Hi), v))
-		r = r.Masked(n.Greater(load8(c, placeLeast)).And(n.Less(load8(c, placeMost))))
-		p := r.MulAdd(load8(c, placeTaylor), load8(c, placeTaylor+constantWidth))
-		p = p.MulAdd(r, load8(c, placeTaylor+2*constantWidth)).MulAdd(r, load8(c, placeTaylor+3*constantWidth))
-		p = p.MulAdd(r, load8(c, placeTaylor+4*constantWidth)).MulAdd(r, load8(c, placeTaylor+5*constantWidth))
-		p = p.MulAdd(r, load8(c, placeTaylor+6*constantWidth)).MulAdd(r, load8(c, placeTaylor+7*constantWidth))
-		p = p.MulAdd(r, load8(c, placeTaylor+8*constantWidth)).MulAdd(r, load8(c, placeTaylor+9*constantWidth))
-		p = p.MulAdd(r, load8(c, placeTaylor+10*constantWidth)).MulAdd(r, load8(c, placeTaylor+11*constantWidth))
-		p = p.MulAdd(r, load8(c, placeTaylor+12*constantWidth))
+		v := simd.LoadDouble8(px, i)
+		n := v.MulAdd(simd.LoadDouble8(c, placeLog2E), round).Sub(round)
+		r := n.MulAdd(simd.LoadDouble8(c, placeLn2Lo), n.MulAdd(simd.LoadDouble8(c, placeLn2Hi), v))
+		r = r.Masked(n.Greater(simd.LoadDouble8(c, placeLeast)).And(n.Less(simd.LoadDouble8(c, placeMost))))
+		p := r.MulAdd(simd.LoadDouble8(c, placeTaylor), simd.LoadDouble8(c, placeTaylor+constantWidth))
+		p = p.MulAdd(r, simd.LoadDouble8(c, placeTaylor+2*constantWidth)).
+			MulAdd(r, simd.LoadDouble8(c, placeTaylor+3*constantWidth))
+		p = p.MulAdd(r, simd.LoadDouble8(c, placeTaylor+4*constantWidth)).
+			MulAdd(r, simd.LoadDouble8(c, placeTaylor+5*constantWidth))
+		p = p.MulAdd(r, simd.LoadDouble8(c, placeTaylor+6*constantWidth)).
+			MulAdd(r, simd.LoadDouble8(c, placeTaylor+7*constantWidth))
+		p = p.MulAdd(r, simd.LoadDouble8(c, placeTaylor+8*constantWidth)).
+			MulAdd(r, simd.LoadDouble8(c, placeTaylor+9*constantWidth))
+		p = p.MulAdd(r, simd.LoadDouble8(c, placeTaylor+10*constantWidth)).
+			MulAdd(r, simd.LoadDouble8(c, placeTaylor+11*constantWidth))
+		p = p.MulAdd(r, simd.LoadDouble8(c, placeTaylor+12*constantWidth))
 
 		t := right.Add(below).Add(across).Mul(p).AsUint64x4()
-		store8(f, i, t.And(load8(c, placeMantissa).AsUint64x4()).Or(unit).AsFloat64x4())
-		store8(e, i, top.Add(n).Add(t.ShiftRight(load8(c, placeExponent).AsUint64x4()).Or(floor).AsFloat64x4().Sub(load8(c, placeBias))))
+		simd.StoreDouble8(f, i, t.And(simd.LoadDouble8(c, placeMantissa).AsUint64x4()).Or(unit).AsFloat64x4())
+		simd.StoreDouble8(e, i, top.Add(n).Add(t.ShiftRight(simd.LoadDouble8(c, placeExponent).AsUint64x4()).Or(floor).
+			AsFloat64x4().Sub(simd.LoadDouble8(c, placeBias))))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func spread8(p, one, two, downs, diagonals []float64, fromOne, fromTwo, down, diagonal scaled, lo, hi int) {
 	c := unsafe.Pointer(&constants)
-	f1, e1, f2, e2 := at(fromOne.f), at(fromOne.e), at(fromTwo.f), at(fromTwo.e)
-	fd, ed, fg, eg := at(down.f), at(down.e), at(diagonal.f), at(diagonal.e)
-	pp, p1, p2, pd, pg := at(p), at(one), at(two), at(downs), at(diagonals)
-	round, low, zero := load8(c, placeRounder), load8(c, placePower), archsimd.BroadcastFloat64x4(0)
-	unit := load8(c, placeOne).AsUint64x4()
-	for i := lo; i < hi; i += half8 {
-		a, b, d := load8(e1, i), load8(e1, i-1).Add(load8(ed, i)), load8(e2, i-1).Add(load8(eg, i))
+	f1, e1, f2, e2 := simd.At(fromOne.f), simd.At(fromOne.e), simd.At(fromTwo.f), simd.At(fromTwo.e)
+	fd, ed, fg, eg := simd.At(down.f), simd.At(down.e), simd.At(diagonal.f), simd.At(diagonal.e)
+	pp, p1, p2, pd, pg := simd.At(p), simd.At(one), simd.At(two), simd.At(downs), simd.At(diagonals)
+	round, low, zero := simd.LoadDouble8(c, placeRounder), simd.LoadDouble8(c, placePower), simd.FillDouble8(0)
+	unit := simd.LoadDouble8(c, placeOne).AsUint64x4()
+	for i := lo; i < hi; i += simd.Doubles8 {
+		a, b, d := simd.LoadDouble8(e1, i), simd.LoadDouble8(e1, i-1).Add(simd.LoadDouble8(ed, i)),
+			simd.LoadDouble8(e2, i-1).Add(simd.LoadDouble8(eg, i))
 		top := a.Max(b).Max(d)
 		a, b, d = a.Sub(top), b.Sub(top), d.Sub(top)
-		right := power8(a, round, low, unit).Mul(load8(f1, i))
-		below := load8(f1, i-1).Mul(load8(fd, i)).Mul(power8(b, round, low, unit))
-		across := load8(f2, i-1).Mul(load8(fg, i)).Mul(power8(d, round, low, unit))
+		right := power8(a, round, low, unit).Mul(simd.LoadDouble8(f1, i))
+		below := simd.LoadDouble8(f1, i-1).Mul(simd.LoadDouble8(fd, i)).Mul(power8(b, round, low, unit))
+		across := simd.LoadDouble8(f2, i-1).Mul(simd.LoadDouble8(fg, i)).Mul(power8(d, round, low, unit))
 
-		v := load8(pp, i)
+		v := simd.LoadDouble8(pp, i)
 		some := v.Greater(zero)
 		q := v.Div(right.Add(below).Add(across))
 		right, below, across = right.Mul(q).Masked(some), below.Mul(q).Masked(some), across.Mul(q).Masked(some)
-		add8(p1, i, right)
-		add8(p1, i-1, below)
-		add8(p2, i-1, across)
-		add8(pd, i, below)
-		add8(pg, i, across)
+		simd.AddToDouble8(p1, i, right)
+		simd.AddToDouble8(p1, i-1, below)
+		simd.AddToDouble8(p2, i-1, across)
+		simd.AddToDouble8(pd, i, below)
+		simd.AddToDouble8(pg, i, across)
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 // power8 returns 2^k for integers k ≤ 0, and 0 for very low ones and for NaN.
-func power8(k, round, low double8, unit bits8) double8 {
+func power8(k, round, low archsimd.Float64x4, unit archsimd.Uint64x4) archsimd.Float64x4 {
 	return k.Add(round).AsUint64x4().ShiftAllLeft(52).Add(unit).AsFloat64x4().Masked(k.Greater(low))
 }

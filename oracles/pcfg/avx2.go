@@ -4,47 +4,54 @@
 
 package pcfg
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
 
-var avx2 = kernels{name: "AVX2", dots: dots8, spread: spread8}
+	"github.com/dsp-go/dsp/structured/sys/simd"
+)
+
+var avx2 = &kernels{name: "AVX2", dots: dots8, spread: spread8}
 
 // dots8 takes four rows at a time.
 func dots8(to, x, r []float64) {
-	px, n := at(x), len(x)
+	pt, px, n := simd.At(to), simd.At(x), len(x)
 	a := 0
 	for ; a+3 < len(to); a += 4 {
-		r0, r1, r2, r3 := at(r[a*n:]), at(r[(a+1)*n:]), at(r[(a+2)*n:]), at(r[(a+3)*n:])
-		var s0, s1, s2, s3 double8
-		for i := 0; i < n; i += half8 {
-			v := load8(px, i)
-			s0, s1 = v.MulAdd(load8(r0, i), s0), v.MulAdd(load8(r1, i), s1)
-			s2, s3 = v.MulAdd(load8(r2, i), s2), v.MulAdd(load8(r3, i), s3)
+		r0, r1, r2, r3 := simd.At(r[a*n:]), simd.At(r[(a+1)*n:]), simd.At(r[(a+2)*n:]), simd.At(r[(a+3)*n:])
+		var s0, s1, s2, s3 archsimd.Float64x4
+		for i := 0; i < n; i += simd.Doubles8 {
+			v := simd.LoadDouble8(px, i)
+			s0, s1 = v.MulAdd(simd.LoadDouble8(r0, i), s0), v.MulAdd(simd.LoadDouble8(r1, i), s1)
+			s2, s3 = v.MulAdd(simd.LoadDouble8(r2, i), s2), v.MulAdd(simd.LoadDouble8(r3, i), s3)
 		}
-		to[a], to[a+1], to[a+2], to[a+3] = total8(s0), total8(s1), total8(s2), total8(s3)
+		simd.StoreSumDouble8(pt, a, s0)
+		simd.StoreSumDouble8(pt, a+1, s1)
+		simd.StoreSumDouble8(pt, a+2, s2)
+		simd.StoreSumDouble8(pt, a+3, s3)
 	}
 	for ; a < len(to); a++ {
-		row := at(r[a*n:])
-		var s double8
-		for i := 0; i < n; i += half8 {
-			s = load8(px, i).MulAdd(load8(row, i), s)
+		row := simd.At(r[a*n:])
+		var s archsimd.Float64x4
+		for i := 0; i < n; i += simd.Doubles8 {
+			s = simd.LoadDouble8(px, i).MulAdd(simd.LoadDouble8(row, i), s)
 		}
-		to[a] = total8(s)
+		simd.StoreSumDouble8(pt, a, s)
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func spread8(y, x, q, r, g []float64) {
-	py, px, pr, pg, n := at(y), at(x), at(r), at(g), len(x)
-	for i := 0; i < n; i += half8 {
-		v, row := load8(px, i), i
-		var sum double8
+	py, px, pr, pg, n := simd.At(y), simd.At(x), simd.At(r), simd.At(g), len(x)
+	for i := 0; i < n; i += simd.Doubles8 {
+		v, row := simd.LoadDouble8(px, i), i
+		var sum archsimd.Float64x4
 		for _, p := range q {
-			by := fill8(p)
-			sum = by.MulAdd(load8(pr, row), sum)
-			store8(pg, row, by.MulAdd(v, load8(pg, row)))
+			by := simd.FillDouble8(p)
+			sum = by.MulAdd(simd.LoadDouble8(pr, row), sum)
+			simd.StoreDouble8(pg, row, by.MulAdd(v, simd.LoadDouble8(pg, row)))
 			row += n
 		}
-		store8(py, i, sum)
+		simd.StoreDouble8(py, i, sum)
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -2,47 +2,54 @@
 
 package pcfg
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
 
-var avx512 = kernels{name: "AVX-512", dots: dots16, spread: spread16}
+	"github.com/dsp-go/dsp/structured/sys/simd"
+)
+
+var avx512 = &kernels{name: "AVX-512", dots: dots16, spread: spread16}
 
 // dots16 takes four rows at a time.
 func dots16(to, x, r []float64) {
-	px, n := at(x), len(x)
+	pt, px, n := simd.At(to), simd.At(x), len(x)
 	a := 0
 	for ; a+3 < len(to); a += 4 {
-		r0, r1, r2, r3 := at(r[a*n:]), at(r[(a+1)*n:]), at(r[(a+2)*n:]), at(r[(a+3)*n:])
-		var s0, s1, s2, s3 double16
-		for i := 0; i < n; i += half16 {
-			v := load16(px, i)
-			s0, s1 = v.MulAdd(load16(r0, i), s0), v.MulAdd(load16(r1, i), s1)
-			s2, s3 = v.MulAdd(load16(r2, i), s2), v.MulAdd(load16(r3, i), s3)
+		r0, r1, r2, r3 := simd.At(r[a*n:]), simd.At(r[(a+1)*n:]), simd.At(r[(a+2)*n:]), simd.At(r[(a+3)*n:])
+		var s0, s1, s2, s3 archsimd.Float64x8
+		for i := 0; i < n; i += simd.Doubles16 {
+			v := simd.LoadDouble16(px, i)
+			s0, s1 = v.MulAdd(simd.LoadDouble16(r0, i), s0), v.MulAdd(simd.LoadDouble16(r1, i), s1)
+			s2, s3 = v.MulAdd(simd.LoadDouble16(r2, i), s2), v.MulAdd(simd.LoadDouble16(r3, i), s3)
 		}
-		to[a], to[a+1], to[a+2], to[a+3] = total16(s0), total16(s1), total16(s2), total16(s3)
+		simd.StoreSumDouble16(pt, a, s0)
+		simd.StoreSumDouble16(pt, a+1, s1)
+		simd.StoreSumDouble16(pt, a+2, s2)
+		simd.StoreSumDouble16(pt, a+3, s3)
 	}
 	for ; a < len(to); a++ {
-		row := at(r[a*n:])
-		var s double16
-		for i := 0; i < n; i += half16 {
-			s = load16(px, i).MulAdd(load16(row, i), s)
+		row := simd.At(r[a*n:])
+		var s archsimd.Float64x8
+		for i := 0; i < n; i += simd.Doubles16 {
+			s = simd.LoadDouble16(px, i).MulAdd(simd.LoadDouble16(row, i), s)
 		}
-		to[a] = total16(s)
+		simd.StoreSumDouble16(pt, a, s)
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func spread16(y, x, q, r, g []float64) {
-	py, px, pr, pg, n := at(y), at(x), at(r), at(g), len(x)
-	for i := 0; i < n; i += half16 {
-		v, row := load16(px, i), i
-		var sum double16
+	py, px, pr, pg, n := simd.At(y), simd.At(x), simd.At(r), simd.At(g), len(x)
+	for i := 0; i < n; i += simd.Doubles16 {
+		v, row := simd.LoadDouble16(px, i), i
+		var sum archsimd.Float64x8
 		for _, p := range q {
-			by := fill16(p)
-			sum = by.MulAdd(load16(pr, row), sum)
-			store16(pg, row, by.MulAdd(v, load16(pg, row)))
+			by := simd.FillDouble16(p)
+			sum = by.MulAdd(simd.LoadDouble16(pr, row), sum)
+			simd.StoreDouble16(pg, row, by.MulAdd(v, simd.LoadDouble16(pg, row)))
 			row += n
 		}
-		store16(py, i, sum)
+		simd.StoreDouble16(py, i, sum)
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -1,5 +1,7 @@
 package pcfg
 
+import "github.com/dsp-go/dsp/structured/sys/instructions"
+
 //go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
 // lanes is the number of float64 that every kernel can read at once. Rows are whole vectors.
@@ -18,4 +20,7 @@ type kernels struct {
 	spread func(y, x, q, r, g []float64)
 }
 
-var fastest = choose()
+// available are the kernels that this build and machine can run, the fastest first.
+var available = instructions.Available(&plain, avx2, avx512)
+
+var fastest = available[0]

@@ -3,6 +3,7 @@ package reweighted
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/structured/sys/simd"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
@@ -13,9 +14,10 @@ type bound struct {
 	w     []float64 // [E] the weight of each link, its edge's probability to appear in the random forest
 	shift []float64 // [E×Y] ν_j(x_v), with Σ_j w_j ν_j = 0 over the links of each child
 
-	most   []float64 // [E] the largest potential of a link, over μ·w
-	weight []float64 // [E×Y×Y] exp(potential/(μ·w) − most), or for a wide link the conditional probability of the child's label
-	wide   []bool    // [E] the potentials of a link span too much for exp
+	most []float64 // [E] the largest potential of a link, over μ·w
+	// [E×Y×Y] exp(potential/(μ·w) − most), or for a wide link the conditional probability of the child's label
+	weight []float64
+	wide   []bool // [E] the potentials of a link span too much for exp
 
 	score []float64 // [V×Y] what a variable and its children say about its labels
 	a     []float64 // [E×Y] exp(score + ν_j − its maximum) of the child
@@ -25,7 +27,8 @@ type bound struct {
 	r     []float64 // [Y]
 }
 
-// widest is the most that the exponents of a link's weights may span. Numbers that are lost by an underflow are then too small to matter.
+// widest is the most that the exponents of a link's weights may span. Numbers that are lost by an underflow are then
+// too small to matter.
 const widest = 300
 
 // begin starts with weights that are equal among the links of each child, and no shifts.
@@ -48,7 +51,7 @@ func (d *bound) begin(x *example, μ float64) {
 
 // weigh computes the weights of pairs from the weights of links.
 func (d *bound) weigh() {
-	settle()
+	simd.Settle()
 	for j := range d.links {
 		table, rate := d.tableOf(j), 1/(d.μ*d.w[j])
 		lo, hi := math.Inf(1), minusInf
@@ -92,7 +95,7 @@ func (d *bound) collect() float64 {
 
 // eliminate adds w_j·log Σ exp(θ/(μ·w_j) + score + ν_j) over the child's labels to each label of the parent.
 func (d *bound) eliminate(j int, score, parent []float64) {
-	settle()
+	simd.Settle()
 	y, w := d.y, d.w[j]
 	a, z, ν, weight := row(d.a, j, y), row(d.z, j, y), row(d.shift, j, y), row(d.weight, j, y*y)
 	top := minusInf
@@ -123,7 +126,7 @@ func (d *bound) eliminate(j int, score, parent []float64) {
 
 // eliminateWide is eliminate in logarithms. It leaves conditional probabilities in weight, with a = z = 1.
 func (d *bound) eliminateWide(j int, score, parent []float64) {
-	settle()
+	simd.Settle()
 	y, w := d.y, d.w[j]
 	ν, weight, table, rate := row(d.shift, j, y), row(d.weight, j, y*y), d.tableOf(j), 1/(d.μ*d.w[j])
 	for l := range y {
@@ -146,7 +149,7 @@ func (d *bound) eliminateWide(j int, score, parent []float64) {
 
 // distribute computes the marginals, the gradient of the bound, from parents to children. collect has run.
 func (d *bound) distribute() {
-	settle()
+	simd.Settle()
 	y := d.y
 	for k, v := range d.order {
 		p := row(d.p, int(v), y)
@@ -175,7 +178,8 @@ func (d *bound) distribute() {
 	}
 }
 
-// ratios sets r to the parent's marginals over z: the marginal of a pair of labels (l, i) of child and parent is a_l·weight_li·r_i.
+// ratios sets r to the parent's marginals over z: the marginal of a pair of labels (l, i) of child and parent is
+// a_l·weight_li·r_i.
 func (d *bound) ratios(j int) {
 	z := row(d.z, j, d.y)
 	for i, x := range row(d.p, int(d.links[j].parent), d.y) {
@@ -189,10 +193,11 @@ func (d *bound) ratios(j int) {
 // least is the smallest logarithm of a marginal that moves shifts.
 const least = -300
 
-// match sets move to what the shifts lack, if the marginals of the parents stayed, for marginals q_j of each child that are all
-// proportional to their geometric mean. It is a descent direction of the bound, along which Σ_j w_j ν_j stays 0.
+// match sets move to what the shifts lack, if the marginals of the parents stayed, for marginals q_j of each child that
+// are all proportional to their geometric mean. It is a descent direction of the bound, along which Σ_j w_j ν_j stays
+// 0.
 func (d *bound) match(move []float64) {
-	settle()
+	simd.Settle()
 	y := d.y
 	for k := range d.order {
 		from, to := d.of(k)

@@ -48,15 +48,12 @@ var (
 	_ oracles.Gapped  = (*Oracle)(nil)
 )
 
-// Relaxed implements oracles.Relaxed.
 func (o *Oracle) Relaxed() string {
 	return "in graphs with loops, maxima and sums are bounds over the local polytope"
 }
 
-// Bound implements oracles.Relaxed.
 func (o *Oracle) Bound(b int) (upper float64, exact bool) { return o.upper[b], o.proven[b] }
 
-// SumGap implements oracles.Gapped.
 func (o *Oracle) SumGap(b int) float64 { return o.lacks[b] }
 
 func (o *Oracle) gap() float64 {

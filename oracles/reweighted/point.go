@@ -3,6 +3,7 @@ package reweighted
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/structured/sys/simd"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
@@ -10,12 +11,13 @@ import (
 type point struct {
 	pair       []float64 // [E×Y×Y] marginals of the labels of child and parent
 	rows, cols []float64 // [Y] what a table lacks
-	value      float64   // ⟨θ/μ, u⟩ plus the tree-reweighted entropy; −∞ if a forbidden pair of labels keeps the point from the polytope
+	// ⟨θ/μ, u⟩ plus the tree-reweighted entropy; −∞ if a forbidden pair of labels keeps the point from the polytope
+	value float64
 }
 
-// project makes the marginals of d a point of the local polytope, and computes its value. The marginals of variables stay. Those of a pair
-// agree with the parent's already; rows above the child's marginals are scaled down, and what is then missing is filled up by a product
-// of marginals (Altschuler, Weed and Rigollet 2017, Algorithm 2).
+// project makes the marginals of d a point of the local polytope, and computes its value. The marginals of variables
+// stay. Those of a pair agree with the parent's already; rows above the child's marginals are scaled down, and what is
+// then missing is filled up by a product of marginals (Altschuler, Weed and Rigollet 2017, Algorithm 2).
 func (f *point) project(d *bound) {
 	y := d.y
 	f.pair = vec.Grow(f.pair, len(d.links)*y*y)
@@ -48,9 +50,10 @@ func (f *point) project(d *bound) {
 	}
 }
 
-// fill sets the pair marginals of link j, with the ratios in d.r. It returns false if it would have to fill up a forbidden pair of labels.
+// fill sets the pair marginals of link j, with the ratios in d.r. It returns false if it would have to fill up a
+// forbidden pair of labels.
 func (f *point) fill(d *bound, j int, p []float64) bool {
-	settle()
+	simd.Settle()
 	y := d.y
 	pair, a, weight := row(f.pair, j, y*y), row(d.a, j, y), row(d.weight, j, y*y)
 	parent := row(d.p, int(d.links[j].parent), y)

@@ -7,9 +7,11 @@ package segment
 import (
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
-var avx2 = kernels{
+var avx2 = &kernels{
 	name:         "AVX2",
 	bestSegments: bestSegments8, bestSteps: bestSteps8,
 	sumSegments: sumSegments8, sumSteps: sumSteps8,
@@ -20,16 +22,16 @@ var avx2 = kernels{
 func bestSegments8(to, h, length, reach []float64, t, longest int) {
 	stride := len(to)
 	pt, pr := unsafe.Pointer(&to[0]), unsafe.Pointer(&reach[0])
-	never := fill8(minusInf)
-	for j := 0; j < stride; j += half8 {
-		x, y, limit := unsafe.Pointer(&h[t*stride+j]), unsafe.Pointer(&length[j]), load8(pr, j)
-		best, l, one := never, fill8(1), fill8(1)
+	never := simd.FillDouble8(minusInf)
+	for j := 0; j < stride; j += simd.Doubles8 {
+		x, y, limit := unsafe.Pointer(&h[t*stride+j]), unsafe.Pointer(&length[j]), simd.LoadDouble8(pr, j)
+		best, l, one := never, simd.FillDouble8(1), simd.FillDouble8(1)
 		for range longest {
-			v := load8(x, 0).Add(load8(y, 0)).Merge(never, l.LessEqual(limit))
+			v := simd.LoadDouble8(x, 0).Add(simd.LoadDouble8(y, 0)).Merge(never, l.LessEqual(limit))
 			best = best.Max(v)
 			x, y, l = unsafe.Add(x, -8*stride), unsafe.Add(y, 8*stride), l.Add(one)
 		}
-		store8(pt, j, best)
+		simd.StoreDouble8(pt, j, best)
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -37,13 +39,13 @@ func bestSegments8(to, h, length, reach []float64, t, longest int) {
 func bestSteps8(to, x, m []float64, labels int) {
 	stride := len(to)
 	pt, px := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0])
-	for j := 0; j < stride; j += half8 {
-		best, row := fill8(minusInf), unsafe.Pointer(&m[j])
+	for j := 0; j < stride; j += simd.Doubles8 {
+		best, row := simd.FillDouble8(minusInf), unsafe.Pointer(&m[j])
 		for i := range labels {
-			best = best.Max(broadcast8(px, i).Add(load8(row, 0)))
+			best = best.Max(simd.BroadcastDouble8(px, i).Add(simd.LoadDouble8(row, 0)))
 			row = unsafe.Add(row, 8*stride)
 		}
-		store8(pt, j, best)
+		simd.StoreDouble8(pt, j, best)
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -52,18 +54,18 @@ func sumSegments8(to, sum, h, length, reach []float64, t, longest int) {
 	bestSegments8(to, h, length, reach, t, longest)
 	stride := len(to)
 	pt, ps, pr := unsafe.Pointer(&to[0]), unsafe.Pointer(&sum[0]), unsafe.Pointer(&reach[0])
-	never, zero := fill8(minusInf), fill8(0)
-	for j := 0; j < stride; j += half8 {
-		x, y, limit := unsafe.Pointer(&h[t*stride+j]), unsafe.Pointer(&length[j]), load8(pr, j)
-		top := load8(pt, j)
+	never, zero := simd.FillDouble8(minusInf), simd.FillDouble8(0)
+	for j := 0; j < stride; j += simd.Doubles8 {
+		x, y, limit := unsafe.Pointer(&h[t*stride+j]), unsafe.Pointer(&length[j]), simd.LoadDouble8(pr, j)
+		top := simd.LoadDouble8(pt, j)
 		top = top.Merge(zero, top.Greater(never))
-		total, l, one := zero, fill8(1), fill8(1)
+		total, l, one := zero, simd.FillDouble8(1), simd.FillDouble8(1)
 		for range longest {
-			total = total.Add(exp8(load8(x, 0).Add(load8(y, 0)).Sub(top)).Masked(l.LessEqual(limit)))
+			total = total.Add(exp8(simd.LoadDouble8(x, 0).Add(simd.LoadDouble8(y, 0)).Sub(top)).Masked(l.LessEqual(limit)))
 			x, y, l = unsafe.Add(x, -8*stride), unsafe.Add(y, 8*stride), l.Add(one)
 		}
-		store8(pt, j, top)
-		store8(ps, j, total)
+		simd.StoreDouble8(pt, j, top)
+		simd.StoreDouble8(ps, j, total)
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -72,17 +74,17 @@ func sumSteps8(to, sum, x, m []float64, labels int) {
 	bestSteps8(to, x, m, labels)
 	stride := len(to)
 	pt, ps, px := unsafe.Pointer(&to[0]), unsafe.Pointer(&sum[0]), unsafe.Pointer(&x[0])
-	never, zero := fill8(minusInf), fill8(0)
-	for j := 0; j < stride; j += half8 {
-		top, row := load8(pt, j), unsafe.Pointer(&m[j])
+	never, zero := simd.FillDouble8(minusInf), simd.FillDouble8(0)
+	for j := 0; j < stride; j += simd.Doubles8 {
+		top, row := simd.LoadDouble8(pt, j), unsafe.Pointer(&m[j])
 		top = top.Merge(zero, top.Greater(never))
 		total := zero
 		for i := range labels {
-			total = total.Add(exp8(broadcast8(px, i).Add(load8(row, 0)).Sub(top)))
+			total = total.Add(exp8(simd.BroadcastDouble8(px, i).Add(simd.LoadDouble8(row, 0)).Sub(top)))
 			row = unsafe.Add(row, 8*stride)
 		}
-		store8(pt, j, top)
-		store8(ps, j, total)
+		simd.StoreDouble8(pt, j, top)
+		simd.StoreDouble8(ps, j, total)
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -90,14 +92,14 @@ func sumSteps8(to, sum, x, m []float64, labels int) {
 func spreadSegments8(starts, lengths, p, h, length, a, reach []float64, t, longest int) {
 	stride := len(p)
 	pp, pa, pr := unsafe.Pointer(&p[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&reach[0])
-	for j := 0; j < stride; j += half8 {
-		x, y, limit := unsafe.Pointer(&h[t*stride+j]), unsafe.Pointer(&length[j]), load8(pr, j)
+	for j := 0; j < stride; j += simd.Doubles8 {
+		x, y, limit := unsafe.Pointer(&h[t*stride+j]), unsafe.Pointer(&length[j]), simd.LoadDouble8(pr, j)
 		to, by := unsafe.Pointer(&starts[t*stride+j]), unsafe.Pointer(&lengths[j])
-		mass, top, l, one := load8(pp, j), load8(pa, j), fill8(1), fill8(1)
+		mass, top, l, one := simd.LoadDouble8(pp, j), simd.LoadDouble8(pa, j), simd.FillDouble8(1), simd.FillDouble8(1)
 		for range longest {
-			q := exp8(load8(x, 0).Add(load8(y, 0)).Sub(top)).Mul(mass).Masked(l.LessEqual(limit))
-			store8(to, 0, load8(to, 0).Add(q))
-			store8(by, 0, load8(by, 0).Add(q))
+			q := exp8(simd.LoadDouble8(x, 0).Add(simd.LoadDouble8(y, 0)).Sub(top)).Mul(mass).Masked(l.LessEqual(limit))
+			simd.StoreDouble8(to, 0, simd.LoadDouble8(to, 0).Add(q))
+			simd.StoreDouble8(by, 0, simd.LoadDouble8(by, 0).Add(q))
 			x, y, l = unsafe.Add(x, -8*stride), unsafe.Add(y, 8*stride), l.Add(one)
 			to, by = unsafe.Add(to, -8*stride), unsafe.Add(by, 8*stride)
 		}
@@ -107,72 +109,79 @@ func spreadSegments8(starts, lengths, p, h, length, a, reach []float64, t, longe
 
 func spreadSteps8(to, edges, x, m, b, p []float64, labels int) {
 	stride := len(to)
-	px, pb, pp, pt, zero := unsafe.Pointer(&x[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&p[0]), unsafe.Pointer(&to[0]), fill8(0)
+	px, pb, pp, pt, zero := unsafe.Pointer(&x[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&p[0]), unsafe.Pointer(&to[0]),
+		simd.FillDouble8(0)
 	for i := range labels {
 		row, by := unsafe.Pointer(&m[i*stride]), unsafe.Pointer(&edges[i*stride])
-		v, total := broadcast8(px, i), zero
-		for j := 0; j < stride; j += half8 {
-			q := exp8(v.Add(load8(row, j)).Sub(load8(pb, j))).Mul(load8(pp, j))
-			store8(by, j, load8(by, j).Add(q))
+		v, total := simd.BroadcastDouble8(px, i), zero
+		for j := 0; j < stride; j += simd.Doubles8 {
+			q := exp8(v.Add(simd.LoadDouble8(row, j)).Sub(simd.LoadDouble8(pb, j))).Mul(simd.LoadDouble8(pp, j))
+			simd.StoreDouble8(by, j, simd.LoadDouble8(by, j).Add(q))
 			total = total.Add(q)
 		}
-		addSum8(pt, i, total)
+		simd.AddSumDouble8(pt, i, total)
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func exps8(to, x []float64, top float64) {
-	pt, px, shift := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), fill8(top)
-	for j := 0; j < len(to); j += half8 {
-		store8(pt, j, exp8(load8(px, j).Sub(shift)))
+	pt, px, shift := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), simd.FillDouble8(top)
+	for j := 0; j < len(to); j += simd.Doubles8 {
+		simd.StoreDouble8(pt, j, exp8(simd.LoadDouble8(px, j).Sub(shift)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func weigh8(to, w, m []float64, labels int) {
 	stride := len(to)
-	pt, pw, zero := unsafe.Pointer(&to[0]), unsafe.Pointer(&w[0]), fill8(0)
-	for j := 0; j < stride; j += half8 {
+	pt, pw, zero := unsafe.Pointer(&to[0]), unsafe.Pointer(&w[0]), simd.FillDouble8(0)
+	for j := 0; j < stride; j += simd.Doubles8 {
 		total, row := zero, unsafe.Pointer(&m[j])
 		for i := range labels {
-			total = broadcast8(pw, i).MulAdd(load8(row, 0), total)
+			total = simd.BroadcastDouble8(pw, i).MulAdd(simd.LoadDouble8(row, 0), total)
 			row = unsafe.Add(row, 8*stride)
 		}
-		store8(pt, j, total)
+		simd.StoreDouble8(pt, j, total)
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func spreadWeights8(to, edges, w, m, p []float64, labels int) {
 	stride := len(to)
-	pw, pp, pt, zero := unsafe.Pointer(&w[0]), unsafe.Pointer(&p[0]), unsafe.Pointer(&to[0]), fill8(0)
+	pw, pp, pt, zero := unsafe.Pointer(&w[0]), unsafe.Pointer(&p[0]), unsafe.Pointer(&to[0]), simd.FillDouble8(0)
 	for i := range labels {
 		row, by := unsafe.Pointer(&m[i*stride]), unsafe.Pointer(&edges[i*stride])
-		v, total := broadcast8(pw, i), zero
-		for j := 0; j < stride; j += half8 {
-			q := v.Mul(load8(row, j)).Mul(load8(pp, j))
-			store8(by, j, load8(by, j).Add(q))
+		v, total := simd.BroadcastDouble8(pw, i), zero
+		for j := 0; j < stride; j += simd.Doubles8 {
+			q := v.Mul(simd.LoadDouble8(row, j)).Mul(simd.LoadDouble8(pp, j))
+			simd.StoreDouble8(by, j, simd.LoadDouble8(by, j).Add(q))
 			total = total.Add(q)
 		}
-		addSum8(pt, i, total)
+		simd.AddSumDouble8(pt, i, total)
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// exp8 returns exp(x) for x ≤ 0 up to two units, and 0 if the result is subnormal: 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the
-// Taylor polynomial of degree 12.
-func exp8(x double8) double8 {
+// exp8 returns exp(x) for x ≤ 0 up to two units, and 0 if the result is subnormal: 2ⁿ exp(r) with n = round(x log₂e),
+// |r| ≤ ln2/2, and the Taylor polynomial of degree 12.
+func exp8(x archsimd.Float64x4) archsimd.Float64x4 {
 	c := unsafe.Pointer(&expConstants)
-	normal, rounder := x.Greater(load8(c, expNormal)), load8(c, expRounder)
-	shifted := x.MulAdd(load8(c, expLog2E), rounder)
+	normal, rounder := x.Greater(simd.LoadDouble8(c, expNormal)), simd.LoadDouble8(c, expRounder)
+	shifted := x.MulAdd(simd.LoadDouble8(c, expLog2E), rounder)
 	n := shifted.Sub(rounder)
-	r := n.MulAdd(load8(c, expLn2Hi), x)
-	r = n.MulAdd(load8(c, expLn2Lo), r)
-	p := r.MulAdd(load8(c, expTaylor), load8(c, expTaylor+constantWidth))
-	p = p.MulAdd(r, load8(c, expTaylor+2*constantWidth)).MulAdd(r, load8(c, expTaylor+3*constantWidth))
-	p = p.MulAdd(r, load8(c, expTaylor+4*constantWidth)).MulAdd(r, load8(c, expTaylor+5*constantWidth))
-	p = p.MulAdd(r, load8(c, expTaylor+6*constantWidth)).MulAdd(r, load8(c, expTaylor+7*constantWidth))
-	p = p.MulAdd(r, load8(c, expTaylor+8*constantWidth)).MulAdd(r, load8(c, expTaylor+9*constantWidth))
-	p = p.MulAdd(r, load8(c, expTaylor+10*constantWidth)).MulAdd(r, load8(c, expTaylor+11*constantWidth)).MulAdd(r, load8(c, expTaylor+11*constantWidth))
-	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4().Masked(normal)
+	r := n.MulAdd(simd.LoadDouble8(c, expLn2Hi), x)
+	r = n.MulAdd(simd.LoadDouble8(c, expLn2Lo), r)
+	p := r.MulAdd(simd.LoadDouble8(c, expTaylor), simd.LoadDouble8(c, expTaylor+constantWidth))
+	p = p.MulAdd(r, simd.LoadDouble8(c, expTaylor+2*constantWidth)).
+		MulAdd(r, simd.LoadDouble8(c, expTaylor+3*constantWidth))
+	p = p.MulAdd(r, simd.LoadDouble8(c, expTaylor+4*constantWidth)).
+		MulAdd(r, simd.LoadDouble8(c, expTaylor+5*constantWidth))
+	p = p.MulAdd(r, simd.LoadDouble8(c, expTaylor+6*constantWidth)).
+		MulAdd(r, simd.LoadDouble8(c, expTaylor+7*constantWidth))
+	p = p.MulAdd(r, simd.LoadDouble8(c, expTaylor+8*constantWidth)).
+		MulAdd(r, simd.LoadDouble8(c, expTaylor+9*constantWidth))
+	p = p.MulAdd(r, simd.LoadDouble8(c, expTaylor+10*constantWidth)).
+		MulAdd(r, simd.LoadDouble8(c, expTaylor+11*constantWidth)).
+		MulAdd(r, simd.LoadDouble8(c, expTaylor+11*constantWidth))
+	return simd.LdexpDouble8(p, shifted).Masked(normal)
 }

@@ -2,7 +2,7 @@ package segment
 
 // Kernels lists the names of the kernels that this build and machine have.
 func Kernels() (names []string) {
-	for _, k := range available() {
+	for _, k := range available {
 		names = append(names, k.name)
 	}
 	return names
@@ -10,7 +10,7 @@ func Kernels() (names []string) {
 
 // NewOf returns an oracle with the kernels of that name.
 func NewOf(name string) *Oracle {
-	for _, k := range available() {
+	for _, k := range available {
 		if k.name == name {
 			return &Oracle{k: k}
 		}

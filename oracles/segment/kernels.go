@@ -1,12 +1,14 @@
 package segment
 
+import "github.com/dsp-go/dsp/structured/sys/instructions"
+
 //go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
 // lanes is the number of float64 in a row that every kernel can read at once.
 const lanes = 8
 
-// kernels are the inner loops of this package for one vector width. Tables have rows of whole vectors, one number for each label. With to a row
-// and t a position,
+// kernels are the inner loops of this package for one vector width. Tables have rows of whole vectors, one number for
+// each label. With to a row and t a position,
 //
 //	bestSegments   to_y = max_l h[t−l+1]_y + length[l−1]_y          for l ≤ longest with l ≤ reach_y
 //	bestSteps      to_y = max_i x_i + m[i]_y                        for i < labels
@@ -18,7 +20,8 @@ const lanes = 8
 //	weigh          to_y = Σ_i w_i·m[i]_y
 //	spreadWeights  q_i = w_i·m[i]_y·p_y                             is added to edges[i]_y, and Σ_y q_i to to_i
 //
-// Vector kernels clear the upper halves of the registers when they end, since dirty ones slow down the scalar code that follows.
+// Vector kernels clear the upper halves of the registers when they end, since dirty ones slow down the scalar code that
+// follows.
 type kernels struct {
 	name string
 
@@ -33,4 +36,7 @@ type kernels struct {
 	spreadWeights  func(to, edges, w, m, p []float64, labels int)
 }
 
-var fastest = choose()
+// available are the kernels that this build and machine can run, the fastest first.
+var available = instructions.Available(&plain, avx2, avx512)
+
+var fastest = available[0]

@@ -8,10 +8,11 @@ import (
 
 // BenchmarkLoops times the kernels of transitions between segments.
 func BenchmarkLoops(b *testing.B) {
-	for _, k := range available() {
+	for _, k := range available {
 		for _, labels := range []int{5, 10, 40} {
 			r, stride := rand.New(rand.NewPCG(uint64(labels), 1)), (labels+7)/8*8
-			x, bound, p, to, m, edges := make([]float64, stride), make([]float64, stride), make([]float64, stride), make([]float64, stride),
+			x, bound, p, to, m, edges := make([]float64, stride), make([]float64, stride), make([]float64, stride),
+				make([]float64, stride),
 				make([]float64, labels*stride), make([]float64, labels*stride)
 			for i := range labels {
 				x[i], bound[i], p[i] = r.Float64(), 3, r.Float64()

@@ -8,82 +8,89 @@ import (
 	"math"
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
-var avx2 = kernels{name: "AVX2", exps: exps8, forward: forward8, backward: backward8, times: times8, shift: shift8}
+var avx2 = &kernels{name: "AVX2", exps: exps8, forward: forward8, backward: backward8, times: times8,
+	shift: shift8}
 
 func exps8(to, x []float64, top, scale float64, lo, hi int) {
-	pt, px, shift, by, least, round := at(to), at(x), fill8(top), fill8(scale), fill8(leastExponent), fill8(rounder)
-	for i := lo; i < hi; i += half8 {
-		v := load8(px, i).Sub(shift).Mul(by)
-		shifted := v.MulAdd(fill8(math.Log2E), round)
+	pt, px, shift, by, least, round := simd.At(to), simd.At(x), simd.FillDouble8(top), simd.FillDouble8(scale),
+		simd.FillDouble8(leastExponent), simd.FillDouble8(rounder)
+	for i := lo; i < hi; i += simd.Doubles8 {
+		v := simd.LoadDouble8(px, i).Sub(shift).Mul(by)
+		shifted := v.MulAdd(simd.FillDouble8(math.Log2E), round)
 		n := shifted.Sub(round)
-		r := n.MulAdd(fill8(-ln2Lo), n.MulAdd(fill8(-ln2Hi), v))
-		q := fill8(taylor12).MulAdd(r, fill8(taylor11)).MulAdd(r, fill8(taylor10)).MulAdd(r, fill8(taylor9)).MulAdd(r, fill8(taylor8))
-		q = q.MulAdd(r, fill8(taylor7)).MulAdd(r, fill8(taylor6)).MulAdd(r, fill8(taylor5)).MulAdd(r, fill8(taylor4))
-		q = q.MulAdd(r, fill8(taylor3)).MulAdd(r, fill8(0.5)).MulAdd(r, fill8(1)).MulAdd(r, fill8(1))
-		store8(pt, i, power8(q, shifted).Masked(v.Greater(least)))
+		r := n.MulAdd(simd.FillDouble8(-ln2Lo), n.MulAdd(simd.FillDouble8(-ln2Hi), v))
+		q := simd.FillDouble8(taylor12).MulAdd(r, simd.FillDouble8(taylor11)).MulAdd(r, simd.FillDouble8(taylor10)).
+			MulAdd(r, simd.FillDouble8(taylor9)).MulAdd(r, simd.FillDouble8(taylor8))
+		q = q.MulAdd(r, simd.FillDouble8(taylor7)).MulAdd(r, simd.FillDouble8(taylor6)).
+			MulAdd(r, simd.FillDouble8(taylor5)).MulAdd(r, simd.FillDouble8(taylor4))
+		q = q.MulAdd(r, simd.FillDouble8(taylor3)).MulAdd(r, simd.FillDouble8(0.5)).MulAdd(r, simd.FillDouble8(1)).
+			MulAdd(r, simd.FillDouble8(1))
+		simd.StoreDouble8(pt, i, simd.LdexpDouble8(q, shifted).Masked(v.Greater(least)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func forward8(to, from *both, skip, x []float64, p float64, lo, hi int) float64 {
-	tb, ts, fb, fs, ps, px := at(to.blank), at(to.symbol), at(from.blank), at(from.symbol), at(skip), at(x)
-	blanks, top := fill8(p), fill8(0)
-	for i := lo; i < hi; i += half8 {
-		b, s, before := load8(fb, i), load8(fs, i), load8(fs, i-1)
-		blank, symbol := b.Add(before).Mul(blanks), load8(ps, i).MulAdd(before, s.Add(b)).Mul(load8(px, i))
-		store8(tb, i, blank)
-		store8(ts, i, symbol)
+	tb, ts, fb, fs, ps, px := simd.At(to.blank), simd.At(to.symbol), simd.At(from.blank), simd.At(from.symbol), simd.At(skip), simd.At(x)
+	blanks, top := simd.FillDouble8(p), simd.FillDouble8(0)
+	for i := lo; i < hi; i += simd.Doubles8 {
+		b, s, before := simd.LoadDouble8(fb, i), simd.LoadDouble8(fs, i), simd.LoadDouble8(fs, i-1)
+		blank, symbol := b.Add(before).Mul(blanks), simd.LoadDouble8(ps, i).MulAdd(before, s.Add(b)).Mul(simd.LoadDouble8(px, i))
+		simd.StoreDouble8(tb, i, blank)
+		simd.StoreDouble8(ts, i, symbol)
 		top = top.Max(blank).Max(symbol)
 	}
-	most := largest8(top)
+	most := simd.LargestDouble8(top)
 	archsimd.ClearAVXUpperBits()
 	return most
 }
 
 func backward8(to, from *both, skip, x []float64, p float64, lo, hi int) float64 {
-	tb, ts, fb, fs, ps, px := at(to.blank), at(to.symbol), at(from.blank), at(from.symbol), at(skip), at(x)
-	blanks, top := fill8(p), fill8(0)
-	for i := lo; i < hi; i += half8 {
-		s, next := load8(fs, i).Mul(load8(px, i)), load8(fs, i+1).Mul(load8(px, i+1))
-		blank := load8(fb, i).Mul(blanks).Add(s)
-		symbol := load8(ps, i+1).MulAdd(next, s.Add(load8(fb, i+1).Mul(blanks)))
-		store8(tb, i, blank)
-		store8(ts, i, symbol)
+	tb, ts, fb, fs, ps, px := simd.At(to.blank), simd.At(to.symbol), simd.At(from.blank), simd.At(from.symbol), simd.At(skip), simd.At(x)
+	blanks, top := simd.FillDouble8(p), simd.FillDouble8(0)
+	for i := lo; i < hi; i += simd.Doubles8 {
+		s, next := simd.LoadDouble8(fs, i).Mul(simd.LoadDouble8(px, i)), simd.LoadDouble8(fs, i+1).Mul(simd.LoadDouble8(px, i+1))
+		blank := simd.LoadDouble8(fb, i).Mul(blanks).Add(s)
+		symbol := simd.LoadDouble8(ps, i+1).MulAdd(next, s.Add(simd.LoadDouble8(fb, i+1).Mul(blanks)))
+		simd.StoreDouble8(tb, i, blank)
+		simd.StoreDouble8(ts, i, symbol)
 		top = top.Max(blank).Max(symbol)
 	}
-	most := largest8(top)
+	most := simd.LargestDouble8(top)
 	archsimd.ClearAVXUpperBits()
 	return most
 }
 
 func times8(to, x, y []float64, lo, hi int) {
-	pt, px, py := at(to), at(x), at(y)
-	for i := lo; i < hi; i += half8 {
-		store8(pt, i, load8(px, i).Mul(load8(py, i)))
+	pt, px, py := simd.At(to), simd.At(x), simd.At(y)
+	for i := lo; i < hi; i += simd.Doubles8 {
+		simd.StoreDouble8(pt, i, simd.LoadDouble8(px, i).Mul(simd.LoadDouble8(py, i)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 // shift8 ends with the last whole vector, which may begin within the one before.
 func shift8(to, x []float32, scale float32) float32 {
-	n := len(x) - lanes8
+	n := len(x) - simd.Singles8
 	if n < 0 {
 		return shift(to, x, scale)
 	}
 	pt, px := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0])
-	v := loadSingle8(px, n)
-	for i := 0; i < n; i += lanes8 {
-		v = v.Max(loadSingle8(px, i))
+	v := simd.Load8(px, n)
+	for i := 0; i < n; i += simd.Singles8 {
+		v = v.Max(simd.Load8(px, i))
 	}
-	top := largestSingle8(v)
+	top := simd.Largest8(v)
 	if top > minusInf32 {
-		shift, by := fillSingle8(top), fillSingle8(scale)
-		for i := 0; i < n; i += lanes8 {
-			storeSingle8(pt, i, loadSingle8(px, i).Sub(shift).Mul(by))
+		shift, by := simd.Fill8(top), simd.Fill8(scale)
+		for i := 0; i < n; i += simd.Singles8 {
+			simd.Store8(pt, i, simd.Load8(px, i).Sub(shift).Mul(by))
 		}
-		storeSingle8(pt, n, loadSingle8(px, n).Sub(shift).Mul(by))
+		simd.Store8(pt, n, simd.Load8(px, n).Sub(shift).Mul(by))
 	}
 	archsimd.ClearAVXUpperBits()
 	return top

@@ -1,12 +1,15 @@
 package transcript
 
+import "github.com/dsp-go/dsp/structured/sys/instructions"
+
 //go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
-// lanes is the number of float64 that every kernel can read at once. Rows have that many before the first place and after the last.
+// lanes is the number of float64 that every kernel can read at once. Rows have that many before the first place and
+// after the last.
 const lanes = 8
 
-// kernels are the inner loops of this package for one vector width. A row has a place for each symbol k of a string, and for the blank before it. Kernels
-// compute whole vectors of places lo to hi−1.
+// kernels are the inner loops of this package for one vector width. A row has a place for each symbol k of a string,
+// and for the blank before it. Kernels compute whole vectors of places lo to hi−1.
 //
 //	exps      to = exp((x − top)·scale), for x ≤ top
 //	forward   blank_k = (b_k + s_{k−1})·p,   symbol_k = (s_k + b_k + skip_k·s_{k−1})·x_k,   of b and s a frame before
@@ -34,7 +37,10 @@ func (r *both) be(of *both, t, stride int) *both {
 	return r
 }
 
-var fastest = choose()
+// available are the kernels that this build and machine can run, the fastest first.
+var available = instructions.Available(&plain, avx2, avx512)
+
+var fastest = available[0]
 
 // leastExponent is the least x of which exps does not return 0: smaller powers are subnormal.
 const leastExponent = -708

@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/transcripts"
 )
 
-// Sums in float64 are those of wide numbers, with the same bits for all kernels, over lines with and without room for their strings.
+// Sums in float64 are those of wide numbers, with the same bits for all kernels, over lines with and without room for
+// their strings.
 func TestSumsOfPaths(t *testing.T) {
 	r := seeds.Rand(t)
 	for range 60 {
@@ -37,7 +38,7 @@ func TestSumsOfPaths(t *testing.T) {
 		first := make([]float64, 2)
 		var u structured.Marginals
 		newOf(&plain).Exp(θ, μ, first, &u)
-		for _, k := range available() {
+		for _, k := range available {
 			got := make([]float64, 2)
 			var v structured.Marginals
 			newOf(k).Exp(θ, μ, got, &v)
@@ -48,7 +49,8 @@ func TestSumsOfPaths(t *testing.T) {
 			newOf(&plain).Exp(θ0, μ, first, &u)
 			newOf(k).Exp(θ0, μ, got, &v)
 			if !slices.EqualFunc(first, got, same) {
-				t.Fatalf("%d frames, %d labels: %s has other bits than plain Go of all readings: %v, %v", frames, labels, k.name, got, first)
+				t.Fatalf("%d frames, %d labels: %s has other bits than plain Go of all readings: %v, %v", frames, labels, k.name,
+					got, first)
 			}
 			newOf(&plain).Exp(θ, μ, first, &u)
 		}

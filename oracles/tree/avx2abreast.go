@@ -8,50 +8,64 @@ import (
 	"math"
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
 var abreast8 = abreastKernels{
-	lanes: half8, turn: turnAbreast, turnBack: turnBackAbreast, largest: largestAbreast8, exps: expsAbreast8, sum: sumAbreast8, divide: divideAbreast8,
+	lanes: simd.Doubles8, turn: turnAbreast, turnBack: turnBackAbreast, largest: largestAbreast8, exps: expsAbreast8, sum: sumAbreast8, divide: divideAbreast8,
 	eliminate: eliminateAbreast8, combine: combineAbreast8, share: shareAbreast8,
 }
 
+// get8 loads vector i of those at p.
+func get8(p unsafe.Pointer, i int) archsimd.Float64x4 {
+	return simd.LoadDouble8(p, i*simd.Doubles8)
+}
+
+// put8 stores v as vector i of those at p.
+func put8(p unsafe.Pointer, i int, v archsimd.Float64x4) {
+	simd.StoreDouble8(p, i*simd.Doubles8, v)
+}
+
 func largestAbreast8(to, x []float64) {
-	p, top := at(x), fillDouble8(math.Inf(-1))
-	for i := range len(x) / half8 {
+	p, top := simd.At(x), simd.FillDouble8(math.Inf(-1))
+	for i := range len(x) / simd.Doubles8 {
 		top = top.Max(get8(p, i))
 	}
-	put8(at(to), 0, top)
+	put8(simd.At(to), 0, top)
 	archsimd.ClearAVXUpperBits()
 }
 
 // expsAbreast8 computes the steps of exp4.
 func expsAbreast8(x, shift []float64, scale float64) {
-	p, top, times := at(x), get8(at(shift), 0), fillDouble8(scale)
-	least, round, log2e := fillDouble8(leastExponent), fillDouble8(3<<51), fillDouble8(math.Log2E)
-	for i := range len(x) / half8 {
+	p, top, times := simd.At(x), get8(simd.At(shift), 0), simd.FillDouble8(scale)
+	least, round, log2e := simd.FillDouble8(leastExponent), simd.FillDouble8(3<<51), simd.FillDouble8(math.Log2E)
+	for i := range len(x) / simd.Doubles8 {
 		v := get8(p, i).Sub(top).Mul(times)
 		shifted := v.MulAdd(log2e, round)
 		n := shifted.Sub(round)
-		r := n.MulAdd(fillDouble8(-0x1.62e42feep-1), v)
-		r = n.MulAdd(fillDouble8(-0x1.a39ef35793c76p-33), r)
-		q := fillDouble8(1.0 / 479001600)
-		q = q.MulAdd(r, fillDouble8(1.0/39916800)).MulAdd(r, fillDouble8(1.0/3628800)).MulAdd(r, fillDouble8(1.0/362880))
-		q = q.MulAdd(r, fillDouble8(1.0/40320)).MulAdd(r, fillDouble8(1.0/5040)).MulAdd(r, fillDouble8(1.0/720))
-		q = q.MulAdd(r, fillDouble8(1.0/120)).MulAdd(r, fillDouble8(1.0/24)).MulAdd(r, fillDouble8(1.0/6))
-		q = q.MulAdd(r, fillDouble8(0.5)).MulAdd(r, fillDouble8(1)).MulAdd(r, fillDouble8(1))
-		put8(p, i, q.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4().Masked(v.Greater(least)))
+		r := n.MulAdd(simd.FillDouble8(-0x1.62e42feep-1), v)
+		r = n.MulAdd(simd.FillDouble8(-0x1.a39ef35793c76p-33), r)
+		q := simd.FillDouble8(1.0 / 479001600)
+		q = q.MulAdd(r, simd.FillDouble8(1.0/39916800)).MulAdd(r, simd.FillDouble8(1.0/3628800)).
+			MulAdd(r, simd.FillDouble8(1.0/362880))
+		q = q.MulAdd(r, simd.FillDouble8(1.0/40320)).MulAdd(r, simd.FillDouble8(1.0/5040)).
+			MulAdd(r, simd.FillDouble8(1.0/720))
+		q = q.MulAdd(r, simd.FillDouble8(1.0/120)).MulAdd(r, simd.FillDouble8(1.0/24)).MulAdd(r, simd.FillDouble8(1.0/6))
+		q = q.MulAdd(r, simd.FillDouble8(0.5)).MulAdd(r, simd.FillDouble8(1)).MulAdd(r, simd.FillDouble8(1))
+		put8(p, i, simd.LdexpDouble8(q, shifted).Masked(v.Greater(least)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func sumAbreast8(to, x []float64) {
-	put8(at(to), 0, total8(at(x), len(x)/half8))
+	put8(simd.At(to), 0, total8(simd.At(x), len(x)/simd.Doubles8))
 	archsimd.ClearAVXUpperBits()
 }
 
 // total8 adds n vectors in the order of sum4, whose four partial sums begin with the numbers behind the last whole vector.
-func total8(p unsafe.Pointer, n int) double8 {
-	var s0, s1, s2, s3 double8
+func total8(p unsafe.Pointer, n int) archsimd.Float64x4 {
+	var s0, s1, s2, s3 archsimd.Float64x4
 	whole := n &^ 3
 	if whole < n {
 		s0 = get8(p, whole)
@@ -69,8 +83,8 @@ func total8(p unsafe.Pointer, n int) double8 {
 }
 
 func divideAbreast8(x, by []float64) {
-	p, d := at(x), fillDouble8(1).Div(get8(at(by), 0))
-	for i := range len(x) / half8 {
+	p, d := simd.At(x), simd.FillDouble8(1).Div(get8(simd.At(by), 0))
+	for i := range len(x) / simd.Doubles8 {
 		put8(p, i, get8(p, i).Mul(d))
 	}
 	archsimd.ClearAVXUpperBits()
@@ -78,7 +92,7 @@ func divideAbreast8(x, by []float64) {
 
 // eliminateAbreast8 adds the rows of both tokens to two rows at a time.
 func eliminateAbreast8(m, e, divisor []float64, stride, j, k, lo, hi int) {
-	pm, pe, ps := at(m), at(e), at(divisor)
+	pm, pe, ps := simd.At(m), simd.At(e), simd.At(divisor)
 	rowJ, rowK := j*stride, k*stride
 	if j == k {
 		ej := divideRow8(pm, pe, ps, j, rowJ+lo, rowJ+hi)
@@ -99,7 +113,7 @@ func eliminateAbreast8(m, e, divisor []float64, stride, j, k, lo, hi int) {
 	for c := lo; c < hi; c++ {
 		put8(pm, rowK+c, t.MulAdd(get8(pm, rowJ+c), get8(pm, rowK+c)))
 	}
-	ek := divideRow8(pm, pe, unsafe.Add(ps, 8*half8), k, rowK+lo, rowK+hi)
+	ek := divideRow8(pm, pe, unsafe.Add(ps, 8*simd.Doubles8), k, rowK+lo, rowK+hi)
 	between := get8(pm, rowJ+k)
 	i := lo
 	for ; i+1 < hi; i += 2 {
@@ -127,10 +141,10 @@ func eliminateAbreast8(m, e, divisor []float64, stride, j, k, lo, hi int) {
 }
 
 // divideRow8 divides vectors from lo to hi−1 of those at pm by their sum, which it stores at ps, and number j of e, which it returns.
-func divideRow8(pm, pe, ps unsafe.Pointer, j, lo, hi int) double8 {
-	sum := total8(unsafe.Add(pm, 8*half8*lo), hi-lo)
+func divideRow8(pm, pe, ps unsafe.Pointer, j, lo, hi int) archsimd.Float64x4 {
+	sum := total8(unsafe.Add(pm, 8*simd.Doubles8*lo), hi-lo)
 	put8(ps, 0, sum)
-	by, ej := fillDouble8(1).Div(sum), get8(pe, j)
+	by, ej := simd.FillDouble8(1).Div(sum), get8(pe, j)
 	ej = ej.Mul(by)
 	put8(pe, j, ej)
 	for c := lo; c < hi; c++ {
@@ -141,8 +155,8 @@ func divideRow8(pm, pe, ps unsafe.Pointer, j, lo, hi int) double8 {
 
 // combineAbreast8 adds in the order of combine4: one number after another, but for up to four numbers of to at the end, which have two partial sums.
 func combineAbreast8(to, root, c, g []float64, stride int) {
-	pt, pc, pg, start := at(to), at(c), at(g), get8(at(root), 0)
-	n, lanes := len(c)/half8, len(to)/half8
+	pt, pc, pg, start := simd.At(to), simd.At(c), simd.At(g), get8(simd.At(root), 0)
+	n, lanes := len(c)/simd.Doubles8, len(to)/simd.Doubles8
 	split := 0
 	for split+4 < lanes {
 		split += 8
@@ -165,7 +179,7 @@ func combineAbreast8(to, root, c, g []float64, stride int) {
 		put8(pt, j+3, s3)
 	}
 	for j := split; j < lanes; j++ {
-		var odd double8
+		var odd archsimd.Float64x4
 		even, at, i := start, j, 0
 		for ; i+1 < n; i += 2 {
 			even, odd = get8(pc, i).MulAdd(get8(pg, at), even), get8(pc, i+1).MulAdd(get8(pg, at+stride), odd)
@@ -180,8 +194,8 @@ func combineAbreast8(to, root, c, g []float64, stride int) {
 }
 
 func shareAbreast8(to, x, g, scale []float64, stride int) {
-	pt, px, pg, by := at(to), at(x), at(g), get8(at(scale), 0)
-	for i := range len(to) / half8 {
+	pt, px, pg, by := simd.At(to), simd.At(x), simd.At(g), get8(simd.At(scale), 0)
+	for i := range len(to) / simd.Doubles8 {
 		put8(pt, i, get8(px, i).Mul(get8(pg, i*stride)).Mul(by))
 	}
 	archsimd.ClearAVXUpperBits()

@@ -5,15 +5,16 @@ package tree
 import (
 	"math"
 	"simd/archsimd"
-	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
 func exps4(to, from []float64, shift, scale, factor float64) {
 	n := len(from) &^ 3
-	pt, pf := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(from))
-	top, times, scaled := fill4(shift), fill4(scale), fill4(factor)
+	pt, pf := simd.At(to), simd.At(from)
+	top, times, scaled := simd.FillDouble8(shift), simd.FillDouble8(scale), simd.FillDouble8(factor)
 	for i := 0; i < n; i += 4 {
-		store4(pt, i, exp4(load4(pf, i).Sub(top).Mul(times)).Mul(scaled))
+		simd.StoreDouble8(pt, i, exp4(simd.LoadDouble8(pf, i).Sub(top).Mul(times)).Mul(scaled))
 	}
 	if n < len(from) {
 		x := archsimd.LoadFloat64x4SlicePart(from[n:]).Sub(top).Mul(times)
@@ -22,63 +23,61 @@ func exps4(to, from []float64, shift, scale, factor float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// exp4 returns exp(x) for x ≤ 0, and 0 below leastExponent: 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of
-// degree 12.
-func exp4(x f64x4) f64x4 {
-	round := fill4(3 << 51)
-	shifted := x.MulAdd(fill4(math.Log2E), round)
+// exp4 returns exp(x) for x ≤ 0, and 0 below leastExponent: 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the
+// Taylor polynomial of degree 12.
+func exp4(x archsimd.Float64x4) archsimd.Float64x4 {
+	round := simd.FillDouble8(3 << 51)
+	shifted := x.MulAdd(simd.FillDouble8(math.Log2E), round)
 	n := shifted.Sub(round)
-	r := n.MulAdd(fill4(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
-	r = n.MulAdd(fill4(-0x1.a39ef35793c76p-33), r)
-	p := fill4(1.0 / 479001600)
-	p = p.MulAdd(r, fill4(1.0/39916800)).MulAdd(r, fill4(1.0/3628800)).MulAdd(r, fill4(1.0/362880))
-	p = p.MulAdd(r, fill4(1.0/40320)).MulAdd(r, fill4(1.0/5040)).MulAdd(r, fill4(1.0/720))
-	p = p.MulAdd(r, fill4(1.0/120)).MulAdd(r, fill4(1.0/24)).MulAdd(r, fill4(1.0/6))
-	p = p.MulAdd(r, fill4(0.5)).MulAdd(r, fill4(1)).MulAdd(r, fill4(1))
-	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4().Masked(x.Greater(fill4(leastExponent)))
+	r := n.MulAdd(simd.FillDouble8(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
+	r = n.MulAdd(simd.FillDouble8(-0x1.a39ef35793c76p-33), r)
+	p := simd.FillDouble8(1.0 / 479001600)
+	p = p.MulAdd(r, simd.FillDouble8(1.0/39916800)).MulAdd(r, simd.FillDouble8(1.0/3628800)).
+		MulAdd(r, simd.FillDouble8(1.0/362880))
+	p = p.MulAdd(r, simd.FillDouble8(1.0/40320)).MulAdd(r, simd.FillDouble8(1.0/5040)).MulAdd(r, simd.FillDouble8(1.0/720))
+	p = p.MulAdd(r, simd.FillDouble8(1.0/120)).MulAdd(r, simd.FillDouble8(1.0/24)).MulAdd(r, simd.FillDouble8(1.0/6))
+	p = p.MulAdd(r, simd.FillDouble8(0.5)).MulAdd(r, simd.FillDouble8(1)).MulAdd(r, simd.FillDouble8(1))
+	return simd.LdexpDouble8(p, shifted).Masked(x.Greater(simd.FillDouble8(leastExponent)))
 }
 
-// run is how many vectors are added one after another, before the sum joins those of other runs. A single float32 sum over many relations would
-// err by a unit per vector.
+// run is how many vectors are added one after another, before the sum joins those of other runs. A single float32 sum
+// over many relations would err by a unit per vector.
 const run = 32
 
 func shares8(to, x []float32, shift, scale float32) float64 {
 	n := len(x) &^ 7
-	pt, px := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(x))
-	top, times := fill8(shift), fill8(scale)
-	var sum f32x8
+	pt, px := simd.At(to), simd.At(x)
+	top, times := simd.Fill8(shift), simd.Fill8(scale)
+	var sum archsimd.Float32x8
 	if n < len(x) {
 		v := exp8(archsimd.LoadFloat32x8SlicePart(x[n:]).Sub(top).Mul(times))
 		v.StoreSlicePart(to[n:len(x)])
 		sum = archsimd.LoadFloat32x8SlicePart(to[n:len(x)])
 	}
 	for lo := 0; lo < n; lo += 8 * run {
-		var part f32x8
+		var part archsimd.Float32x8
 		for i := lo; i < min(n, lo+8*run); i += 8 {
-			v := exp8(load8(px, i).Sub(top).Mul(times))
-			store8(pt, i, v)
+			v := exp8(simd.Load8(px, i).Sub(top).Mul(times))
+			simd.Store8(pt, i, v)
 			part = part.Add(v)
 		}
 		sum = sum.Add(part)
 	}
-	w := sum.GetLo().Add(sum.GetHi())
-	w = w.Add(w.SelectFromPair(2, 3, 0, 1, w))
-	return float64(first4(w.Add(w.SelectFromPair(1, 0, 3, 2, w))))
+	return float64(first4(simd.SumInEach8(sum)))
 }
 
-func fill8(x float32) f32x8 { return archsimd.BroadcastFloat32x8(x) }
-
 // exp8 returns exp(x) to 7 digits for x ≤ 0, and 0 below leastShare: as exp4, with the polynomial of degree 7.
-func exp8(x f32x8) f32x8 {
-	round := fill8(3 << 22)
-	shifted := x.MulAdd(fill8(math.Log2E), round)
+func exp8(x archsimd.Float32x8) archsimd.Float32x8 {
+	round := simd.Fill8(3 << 22)
+	shifted := x.MulAdd(simd.Fill8(math.Log2E), round)
 	n := shifted.Sub(round)
-	r := n.MulAdd(fill8(-0x1.62ep-1), x)
-	r = n.MulAdd(fill8(-(math.Ln2 - 0x1.62ep-1)), r)
-	p := fill8(1.0 / 5040)
-	p = p.MulAdd(r, fill8(1.0/720)).MulAdd(r, fill8(1.0/120)).MulAdd(r, fill8(1.0/24)).MulAdd(r, fill8(1.0/6))
-	p = p.MulAdd(r, fill8(0.5)).MulAdd(r, fill8(1)).MulAdd(r, fill8(1))
-	return p.AsInt32x8().Add(shifted.AsInt32x8().ShiftAllLeft(23)).AsFloat32x8().Masked(x.Greater(fill8(leastShare)))
+	r := n.MulAdd(simd.Fill8(-0x1.62ep-1), x)
+	r = n.MulAdd(simd.Fill8(-(math.Ln2 - 0x1.62ep-1)), r)
+	p := simd.Fill8(1.0 / 5040)
+	p = p.MulAdd(r, simd.Fill8(1.0/720)).MulAdd(r, simd.Fill8(1.0/120)).MulAdd(r, simd.Fill8(1.0/24)).
+		MulAdd(r, simd.Fill8(1.0/6))
+	p = p.MulAdd(r, simd.Fill8(0.5)).MulAdd(r, simd.Fill8(1)).MulAdd(r, simd.Fill8(1))
+	return p.AsInt32x8().Add(shifted.AsInt32x8().ShiftAllLeft(23)).AsFloat32x8().Masked(x.Greater(simd.Fill8(leastShare)))
 }
 
 // largestOfRows8 loads the last vector of a row so that it ends where the row ends.
@@ -87,13 +86,13 @@ func largestOfRows8(to, x []float32, width int) {
 		largestOfRows(to, x, width)
 		return
 	}
-	p := unsafe.Pointer(unsafe.SliceData(x))
+	p := simd.At(x)
 	for i := range to {
-		m := load8(p, i*width+width-8)
+		m := simd.Load8(p, i*width+width-8)
 		for j := i * width; j < i*width+width-8; j += 8 {
-			m = m.Max(load8(p, j))
+			m = m.Max(simd.Load8(p, j))
 		}
-		largests8(m).StoreSlicePart(to[i:]) // the next iterations overwrite the entries after to[i]
+		simd.LargestInEach8(m).StoreSlicePart(to[i:]) // the next iterations overwrite the entries after to[i]
 	}
 	archsimd.ClearAVXUpperBits()
 }

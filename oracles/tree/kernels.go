@@ -1,5 +1,7 @@
 package tree
 
+import "github.com/dsp-go/dsp/structured/sys/instructions"
+
 //go:generate go run github.com/dsp-go/dsp/structured/sys/vec/halve
 
 type real interface{ float32 | float64 }
@@ -26,15 +28,15 @@ type elimination struct {
 	sum func(x []float64) float64
 	// divide multiplies x by 1/s.
 	divide func(x []float64, s float64)
-	// eliminate adds m_ik times row k to every row i from lo to hi-1 of the matrix m, in columns lo to hi-1, and m_ik times ek
-	// to e_i. It may write up to three columns further.
+	// eliminate adds m_ik times row k to every row i from lo to hi-1 of the matrix m, in columns lo to hi-1, and m_ik
+	// times ek to e_i. It may write up to three columns further.
 	eliminate func(m, e []float64, ek float64, stride, k, lo, hi int)
 	// combine adds Σ_i c_i·g_i to to, where row g_i starts at g[i*stride]. It may write up to three numbers further.
 	combine func(to, c, g []float64, stride, lanes int)
 }
 
-// kernels are the inner loops of this package for one vector width. Vector kernels clear the upper halves of the registers when
-// they end, since dirty ones slow down the scalar code that follows.
+// kernels are the inner loops of this package for one vector width. Vector kernels clear the upper halves of the
+// registers when they end, since dirty ones slow down the scalar code that follows.
 type kernels struct {
 	name string
 
@@ -47,7 +49,8 @@ type kernels struct {
 	largestDouble func(x []float64) float64
 	// largestOfRows sets to_i to the largest number in row i of x.
 	largestOfRows func(to, x []float32, width int)
-	// shares sets to_i = exp(scale·(x_i − shift)) and returns the sum; exponents must be ≤ 0. Results below 1e-37 become 0.
+	// shares sets to_i = exp(scale·(x_i − shift)) and returns the sum; exponents must be ≤ 0. Results below 1e-37 become
+	// 0.
 	shares func(to, x []float32, shift, scale float32) float64
 	// exps sets to_i = factor·exp(scale·(from_i − shift)); exponents must be ≤ 0. Results below 1e-307 become 0.
 	exps func(to, from []float64, shift, scale, factor float64)
@@ -66,4 +69,7 @@ type kernels struct {
 	contract func(to, x []float64, less float64)
 }
 
-var fastest = choose()
+// available are the kernels that this build and machine can run, the fastest first.
+var available = instructions.Available(&plain, avx2, avx512)
+
+var fastest = available[0]

@@ -20,7 +20,7 @@ type solver interface {
 // each runs a check on both solvers, with all kernels that this build and machine have.
 func each(t *testing.T, check func(t *testing.T, s solver, projective bool)) {
 	defer func(k *kernels) { fastest = k }(fastest)
-	for _, k := range available() {
+	for _, k := range available {
 		fastest = k
 		t.Run("projective, "+k.name, func(t *testing.T) { check(t, new(Projective), true) })
 		t.Run("non-projective, "+k.name, func(t *testing.T) { check(t, new(NonProjective), false) })
@@ -237,7 +237,8 @@ func TestExpOfLogs(t *testing.T) {
 	})
 }
 
-// Rescaled sums, which long sentences need, are right where they are in range. They are for all trees of scores of moderate size.
+// Rescaled sums, which long sentences need, are right where they are in range. They are for all trees of scores of
+// moderate size.
 func TestExpRescaled(t *testing.T) {
 	each(t, func(t *testing.T, s solver, projective bool) {
 		p, ok := s.(*Projective)
@@ -272,8 +273,8 @@ func TestExpRescaled(t *testing.T) {
 	})
 }
 
-// Sums over the trees of a long sentence need no logarithms: of C(3n−2, n−1)/n trees that score alike, and where the root and one arc of each word score
-// more than others, which damping brings out of float64's range.
+// Sums over the trees of a long sentence need no logarithms: of C(3n−2, n−1)/n trees that score alike, and where the
+// root and one arc of each word score more than others, which damping brings out of float64's range.
 func TestExpOfLongSentences(t *testing.T) {
 	const n = 360
 	var p Projective
@@ -290,7 +291,8 @@ func TestExpOfLongSentences(t *testing.T) {
 		if (of == rescaled) != likely || of == logarithms {
 			t.Fatalf("likely arcs %v: sums of kind %d", likely, of)
 		}
-		if p.differentiate(of, marginals); !likely && !near(value, count, 1e-9*count) || likely && !(value > 12*n && value < 12*n+count) {
+		if p.differentiate(of, marginals); !likely && !near(value, count, 1e-9*count) || likely &&
+			!(value > 12*n && value < 12*n+count) {
 			t.Errorf("likely arcs %v: value %.15g of trees whose number has the logarithm %.15g", likely, value, count)
 		}
 		for d := range n {
@@ -348,7 +350,8 @@ func normal(r *rand.Rand, n int, scale float64) []float32 {
 	return arc
 }
 
-// forbid forbids a share of the arcs, except those of one tree: the first token is the root, and each token has the next as dependent.
+// forbid forbids a share of the arcs, except those of one tree: the first token is the root, and each token has the
+// next as dependent.
 func forbid(r *rand.Rand, arc []float32, n int, share float64) {
 	for i := range arc {
 		if d, h := i/n, i%n; r.Float64() < share && d > 0 && h != d-1 {
@@ -407,7 +410,8 @@ func TestExpLong(t *testing.T) {
 	})
 }
 
-// Sentences too long to enumerate, compared with float64 references that share no code; the K best trees begin with the best one.
+// Sentences too long to enumerate, compared with float64 references that share no code; the K best trees begin with the
+// best one.
 func TestMaxLong(t *testing.T) {
 	each(t, func(t *testing.T, s solver, projective bool) {
 		r := rand.New(rand.NewPCG(7, 8))
@@ -433,8 +437,8 @@ func TestMaxLong(t *testing.T) {
 	})
 }
 
-// Two pairs of words that prefer each other, so that every tree needs two nearly impossible arcs. The product of their weights is near
-// the limit of float64's range.
+// Two pairs of words that prefer each other, so that every tree needs two nearly impossible arcs. The product of their
+// weights is near the limit of float64's range.
 func TestExpAtTheEdge(t *testing.T) {
 	each(t, func(t *testing.T, s solver, projective bool) {
 		r := rand.New(rand.NewPCG(9, 10))

@@ -91,7 +91,6 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	}
 }
 
-// Relaxed implements oracles.Relaxed.
 func (o *Oracle) Relaxed() string {
 	if o.Limit == 0 {
 		return ""
@@ -99,7 +98,6 @@ func (o *Oracle) Relaxed() string {
 	return fmt.Sprintf("the search for the best box stops after %d sets of boxes", o.Limit)
 }
 
-// Bound implements oracles.Relaxed.
 func (o *Oracle) Bound(b int) (upper float64, exact bool) { return o.upper[b], o.ended[b] }
 
 // begin prepares a call: examples without cells have their answers.

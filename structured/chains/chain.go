@@ -32,19 +32,16 @@ func Resize(θ *structured.Potentials, offsets []int, labels int, perPosition bo
 
 func (Chain) Name() string { return "chain" }
 
-// Score implements structured.Structure.
 func (Chain) Score(θ *structured.Potentials, b int, labels []int32) float64 {
 	view := Of(θ)
 	return view.Score(b, labels)
 }
 
-// Add implements structured.Structure.
 func (Chain) Add(u *structured.Marginals, b int, labels []int32, c float32) {
 	view := In(u)
 	view.Add(b, labels, c)
 }
 
-// Raise implements structured.Structure.
 func (Chain) Raise(θ *structured.Potentials, b int, labels []int32, c float32) {
 	node := θ.Parts[0].Of(b)
 	for t, l := range labels {
@@ -55,7 +52,6 @@ func (Chain) Raise(θ *structured.Potentials, b int, labels []int32, c float32) 
 // EntryPart implements structured.Entrywise: a position has one label.
 func (Chain) EntryPart() int { return 0 }
 
-// Restrict implements structured.Structure.
 func (Chain) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	RestrictRows(&θ.Parts[0], b, gold)
 }
@@ -85,12 +81,10 @@ func (Chain) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	θ.SetAllowed(1, func(int) float32 { return 0 })
 }
 
-// LogOutputs implements structured.Structure.
 func (Chain) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
 	return float64(d.Positions()) / float64(d.Len()) * math.Log(float64(form.Parts[0].Width))
 }
 
-// TaskLoss implements structured.Structure.
 func (Chain) TaskLoss() structured.TaskLoss { return Hamming{} }
 
 // Each implements structured.Structure. The first position's label changes fastest.

@@ -179,7 +179,6 @@ func (s Second) Same(other structured.Structure) bool {
 	return ok && (o.Steps == s.Steps || slices.Equal(o.Pack(), s.Pack()))
 }
 
-// Score implements structured.Structure.
 func (s Second) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	view, triples := Of(θ), θ.Parts[triplePart].Values
 	sum := view.Score(b, y)
@@ -207,7 +206,6 @@ func (s Second) eachTriple(y []int32, visit func(at int)) {
 	}
 }
 
-// Add implements structured.Structure.
 func (s Second) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	view, triples := In(u), u.Parts[triplePart].Of(b)
 	view.Add(b, y, c)
@@ -221,12 +219,10 @@ func (s Second) Add(u *structured.Marginals, b int, y []int32, c float32) {
 // SkipsRows implements structured.RowSkipper: most threes of labels may have no score.
 func (Second) SkipsRows(part int) bool { return part == triplePart }
 
-// Raise implements structured.Structure.
 func (Second) Raise(θ *structured.Potentials, b int, y []int32, c float32) {
 	Chain{}.Raise(θ, b, y, c)
 }
 
-// Restrict implements structured.Structure.
 func (Second) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	RestrictRows(&θ.Parts[0], b, gold)
 }
@@ -237,7 +233,6 @@ func (Second) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	θ.SetAllowed(triplePart, func(int) float32 { return 0 })
 }
 
-// LogOutputs implements structured.Structure.
 func (s Second) LogOutputs(d *structured.Dataset, _ structured.Form) float64 {
 	longest := 0
 	for i := range d.Len() {
@@ -269,7 +264,6 @@ func (s Second) LogOutputs(d *structured.Dataset, _ structured.Form) float64 {
 	return sum / float64(max(1, d.Len()))
 }
 
-// TaskLoss implements structured.Structure.
 func (Second) TaskLoss() structured.TaskLoss { return Hamming{} }
 
 // Each implements structured.Structure. The first position's label changes fastest.

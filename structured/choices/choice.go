@@ -23,12 +23,10 @@ func Form() structured.Form {
 // SkipsRows implements structured.RowSkipper: an output is one candidate.
 func (Choice) SkipsRows(int) bool { return true }
 
-// OneEntry implements structured.OneEntry.
 func (Choice) OneEntry() {}
 
 func (Choice) Name() string { return "choice" }
 
-// Score implements structured.Structure.
 func (Choice) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	if len(y) == 0 {
 		return 0
@@ -36,7 +34,6 @@ func (Choice) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	return float64(θ.Parts[0].Of(b)[y[0]])
 }
 
-// Add implements structured.Structure.
 func (Choice) Add(u *structured.Marginals, b int, y []int32, c float32) { add(u.Parts, b, y, c) }
 
 // Raise implements structured.Raiser.
@@ -83,7 +80,6 @@ func (Choice) Locate(_ *structured.Potentials, y []int32, visit func(part, entry
 	}
 }
 
-// LogOutputs implements structured.Structure.
 func (Choice) LogOutputs(d *structured.Dataset, _ structured.Form) float64 {
 	sum := 0.0
 	for i := range d.Len() {
@@ -92,10 +88,8 @@ func (Choice) LogOutputs(d *structured.Dataset, _ structured.Form) float64 {
 	return sum / float64(max(1, d.Len()))
 }
 
-// TaskLoss implements structured.Structure.
 func (Choice) TaskLoss() structured.TaskLoss { return Cost{} }
 
-// Each implements structured.Structure.
 func (Choice) Each(θ *structured.Potentials, b int, visit func(y []int32)) {
 	if θ.Outputs[b+1] == θ.Outputs[b] {
 		visit(nil)

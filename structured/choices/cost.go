@@ -20,20 +20,17 @@ type Cost struct{}
 // CostRows implements structured.CostReader: a cost per candidate.
 func (Choice) CostRows() string { return structured.Positions }
 
-// Augment implements structured.TaskLoss.
 func (Cost) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	scores := θ.Parts[0].Of(b)
 	each(len(scores), gold, func(k int, cost float32) { scores[k] += cost })
 }
 
-// Dot implements structured.TaskLoss.
 func (Cost) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 {
 	shares, s := v.Parts[0].Of(b), 0.0
 	each(len(shares), gold, func(k int, cost float32) { s += float64(shares[k]) * float64(cost) })
 	return s
 }
 
-// Loss implements structured.TaskLoss.
 func (Cost) Loss(y []int32, gold structured.Gold) float64 {
 	if len(y) == 0 || y[0] == gold.Output[0] {
 		return 0

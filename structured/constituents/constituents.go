@@ -48,7 +48,6 @@ func (Tree) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	return s
 }
 
-// Add implements structured.Structure.
 func (Tree) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	span, label, width := u.Parts[0].Of(b), u.Parts[1].Of(b), u.Parts[1].Width
 	Binary(y, width-1, func(row int, l int32) {
@@ -211,7 +210,6 @@ func (Tree) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	})
 }
 
-// LogOutputs implements structured.Structure.
 func (Tree) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
 	labels, longest := float64(form.Parts[1].Width-1), 0
 	words := func(i int) int { return Words(d.Outputs[i+1] - d.Outputs[i]) }
@@ -247,7 +245,6 @@ func (Tree) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
 // TaskLoss implements structured.Structure: the number of spans whose label, or lack of one, is wrong.
 func (Tree) TaskLoss() structured.TaskLoss { return Hamming{} }
 
-// Each implements structured.Structure.
 func (Tree) Each(θ *structured.Potentials, b int, visit func(y []int32)) {
 	labels := int32(θ.Parts[1].Width - 1)
 	y := make([]int32, θ.Outputs[b+1]-θ.Outputs[b])

@@ -11,7 +11,6 @@ func (Hamming) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	addToAll(θ, b, float32(raise(θ, b, gold.Output, -1)))
 }
 
-// Dot implements structured.TaskLoss.
 func (Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 {
 	n := Words(len(gold.Output))
 	if n == 0 {
@@ -36,7 +35,6 @@ func (Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float64
 	return s + float64(some)*float64(v.Parts[0].Of(b)[n-1])
 }
 
-// Loss implements structured.TaskLoss.
 func (Hamming) Loss(y []int32, gold structured.Gold) float64 {
 	s := 0.0
 	for row, g := range gold.Output {

@@ -20,7 +20,6 @@ func NewEvaluator(labels *structured.Alphabet) *Evaluator {
 	return &Evaluator{labels.Names(), make([]float64, labels.Len()*labels.Len())}
 }
 
-// Add implements structured.Evaluator.
 func (e *Evaluator) Add(d *structured.Dataset, i int, y []int32) {
 	pixels := d.Table(PixelRows)
 	for v, predicted := range y {

@@ -35,7 +35,6 @@ func (h Hamming) Augment(θ *structured.Potentials, b int, gold structured.Gold)
 	}
 }
 
-// Dot implements structured.TaskLoss.
 func (h Hamming) Dot(u *structured.Marginals, b int, gold structured.Gold) float64 {
 	node, labels, s := u.Parts[0].Of(b), u.Parts[0].Width, 0.0
 	for v, g := range gold.Output {
@@ -53,7 +52,6 @@ func (h Hamming) Dot(u *structured.Marginals, b int, gold structured.Gold) float
 	return s
 }
 
-// Loss implements structured.TaskLoss.
 func (h Hamming) Loss(y []int32, gold structured.Gold) float64 {
 	s := 0.0
 	for v, g := range gold.Output {

@@ -119,7 +119,6 @@ func (p Pairwise) Table(θ *structured.Potentials, b, e int) []float32 {
 	return table
 }
 
-// Score implements structured.Structure.
 func (p Pairwise) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	node, edge, labels, s := θ.Parts[0].Of(b), θ.Parts[1].Of(b), θ.Parts[0].Width, 0.0
 	for v, l := range y {
@@ -134,7 +133,6 @@ func (p Pairwise) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	return s
 }
 
-// Add implements structured.Structure.
 func (p Pairwise) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	node, edge, labels := u.Parts[0].Of(b), u.Parts[1].Of(b), u.Parts[0].Width
 	for v, l := range y {
@@ -148,7 +146,6 @@ func (p Pairwise) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	}
 }
 
-// Raise implements structured.Structure.
 func (Pairwise) Raise(θ *structured.Potentials, b int, y []int32, c float32) {
 	node, labels := θ.Parts[0].Of(b), θ.Parts[0].Width
 	for v, l := range y {
@@ -156,7 +153,6 @@ func (Pairwise) Raise(θ *structured.Potentials, b int, y []int32, c float32) {
 	}
 }
 
-// Restrict implements structured.Structure.
 func (Pairwise) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	node, labels, single := θ.Parts[0].Of(b), θ.Parts[0].Width, [1]int32{}
 	for v := range gold.Output {
@@ -180,12 +176,10 @@ func (Pairwise) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	θ.SetAllowed(1, func(int) float32 { return 0 })
 }
 
-// LogOutputs implements structured.Structure.
 func (Pairwise) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
 	return float64(d.Positions()) / float64(d.Len()) * math.Log(float64(form.Parts[0].Width))
 }
 
-// TaskLoss implements structured.Structure.
 func (Pairwise) TaskLoss() structured.TaskLoss { return Hamming{} }
 
 // Each implements structured.Structure. The first variable's label changes fastest.

@@ -154,13 +154,10 @@ func Of(from image.Image) *Image {
 // Image implements image.Image, so that pictures can show m and image/png can encode it.
 var _ image.Image = (*Image)(nil)
 
-// ColorModel implements image.Image.
 func (m *Image) ColorModel() color.Model { return color.RGBAModel }
 
-// Bounds implements image.Image.
 func (m *Image) Bounds() image.Rectangle { return image.Rect(0, 0, m.Width, m.Height) }
 
-// At implements image.Image.
 func (m *Image) At(x, y int) color.Color {
 	if !image.Pt(x, y).In(m.Bounds()) {
 		return color.RGBA{}

@@ -47,7 +47,6 @@ func cost(gold structured.Gold, row int) float32 {
 	return gold.Costs[row]
 }
 
-// Augment implements structured.TaskLoss.
 func (l Loss) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	pair, m := θ.Parts[0].Of(b), targets(θ.Parts, b, gold.Output)
 	for i := range gold.Output {
@@ -62,7 +61,6 @@ func (l Loss) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	}
 }
 
-// Dot implements structured.TaskLoss.
 func (l Loss) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 {
 	pair, m, sum := v.Parts[0].Of(b), targets(v.Parts, b, gold.Output), 0.0
 	for i := range gold.Output {
@@ -78,7 +76,6 @@ func (l Loss) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 
 	return sum
 }
 
-// Loss implements structured.TaskLoss.
 func (l Loss) Loss(y []int32, gold structured.Gold) float64 {
 	_, m := Sizes(len(y), len(gold.Costs))
 	sum := 0.0

@@ -48,7 +48,6 @@ func Sizes(n, pairs int) (sources, targets int) {
 	return n, pairs / n
 }
 
-// Score implements structured.Structure.
 func (s Matching) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	sum, pair, m := 0.0, θ.Parts[0].Of(b), targets(θ.Parts, b, y)
 	for i, number := range y {
@@ -69,13 +68,11 @@ func targets(parts []structured.Part, b int, y []int32) int {
 	return m
 }
 
-// Add implements structured.Structure.
 func (Matching) Add(u *structured.Marginals, b int, y []int32, c float32) { add(u.Parts, b, y, c) }
 
 // SkipsRows implements structured.RowSkipper: a source item has at most one pair.
 func (Matching) SkipsRows(int) bool { return true }
 
-// Raise implements structured.Structure.
 func (Matching) Raise(θ *structured.Potentials, b int, y []int32, c float32) { add(θ.Parts, b, y, c) }
 
 func add(parts []structured.Part, b int, y []int32, c float32) {
@@ -89,7 +86,6 @@ func add(parts []structured.Part, b int, y []int32, c float32) {
 	}
 }
 
-// Restrict implements structured.Structure.
 func (s Matching) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	minusInf, single := float32(math.Inf(-1)), [1]int32{}
 	pair, m := θ.Parts[0].Of(b), targets(θ.Parts, b, gold.Output)

@@ -122,7 +122,6 @@ func walk(y []int32, m int, visit func(part, entry int)) {
 
 func (Alignment) Name() string { return "monotone alignment" }
 
-// Score implements structured.Structure.
 func (Alignment) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	_, m := Sizes(θ.Parts, b)
 	if len(y) > 0 && y[0] == 0 {
@@ -133,7 +132,6 @@ func (Alignment) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	return sum
 }
 
-// Add implements structured.Structure.
 func (Alignment) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	_, m := Sizes(u.Parts, b)
 	of := [2][]float32{u.Parts[pairs].Of(b), u.Parts[steps].Of(b)}
@@ -230,7 +228,6 @@ func (Alignment) CheckData(d *structured.Dataset) error {
 	return nil
 }
 
-// Each implements structured.Structure.
 func (Alignment) Each(θ *structured.Potentials, b int, visit func(y []int32)) {
 	n, m := Sizes(θ.Parts, b)
 	y := make([]int32, θ.Outputs[b+1]-θ.Outputs[b])

@@ -41,14 +41,12 @@ func cost(gold structured.Gold, row int) float32 {
 	return gold.Costs[row]
 }
 
-// Augment implements structured.TaskLoss.
 func (l Loss) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	n, m := Sizes(θ.Parts, b)
 	pair := θ.Parts[pairs].Of(b)
 	l.pairs(gold, n, m, func(row int, loss float32) { pair[row] += loss })
 }
 
-// Dot implements structured.TaskLoss.
 func (l Loss) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 {
 	n, m := Sizes(v.Parts, b)
 	pair, sum := v.Parts[pairs].Of(b), 0.0
@@ -56,7 +54,6 @@ func (l Loss) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 
 	return sum
 }
 
-// Loss implements structured.TaskLoss.
 func (l Loss) Loss(y []int32, gold structured.Gold) float64 {
 	sum, m := 0.0, 0
 	if len(y) > 0 {

@@ -14,7 +14,6 @@ func (Hamming) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	loss(θ.Parts, gold.Output, func(part, entry int, c float32) { θ.Parts[part].Of(b)[entry] += c })
 }
 
-// Dot implements structured.TaskLoss.
 func (Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 {
 	sum := 0.0
 	loss(v.Parts, gold.Output, func(part, entry int, c float32) { sum += float64(c) * float64(v.Parts[part].Of(b)[entry]) })
@@ -27,7 +26,6 @@ func loss(parts []structured.Part, y []int32, visit func(part, entry int, c floa
 	inAll(parts, y, func(part, entry int) { visit(part, entry, float32(known-zeros)) })
 }
 
-// Loss implements structured.TaskLoss.
 func (Hamming) Loss(y []int32, gold structured.Gold) float64 {
 	wrong := 0
 	for row, g := range gold.Output {

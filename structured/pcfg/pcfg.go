@@ -119,7 +119,6 @@ func (Tree) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	return sum
 }
 
-// Add implements structured.Structure.
 func (Tree) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	nonterminals, preterminals := Sizes(u.Parts)
 	Walk(y, nonterminals, preterminals, func(part, entry int) { u.Parts[part].Of(b)[entry] += c })
@@ -238,7 +237,6 @@ func logFactorial(n float64) float64 {
 // TaskLoss implements structured.Structure: the number of wrong numbers.
 func (Tree) TaskLoss() structured.TaskLoss { return Hamming{} }
 
-// Each implements structured.Structure.
 func (Tree) Each(θ *structured.Potentials, b int, visit func(y []int32)) {
 	nonterminals, preterminals := Sizes(θ.Parts)
 	y := make([]int32, θ.Outputs[b+1]-θ.Outputs[b])

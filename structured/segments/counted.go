@@ -27,7 +27,6 @@ func (Counted) Name() string { return "counted segmentation" }
 // ReadsGold implements structured.GoldReader.
 func (Counted) ReadsGold() {}
 
-// Score implements structured.Structure.
 func (c Counted) Score(θ *structured.Potentials, b int, tags []int32) float64 {
 	s := c.Segments.Score(θ, b, tags)
 	if wrong := Wrong(tags, GoldOf(θ.Gold, b), θ.Parts[node].Width); wrong > 0 {
@@ -36,7 +35,6 @@ func (c Counted) Score(θ *structured.Potentials, b int, tags []int32) float64 {
 	return s
 }
 
-// Add implements structured.Structure.
 func (c Counted) Add(u *structured.Marginals, b int, tags []int32, x float32) {
 	c.Segments.Add(u, b, tags, x)
 	lossOf(u.Parts, b)[0] += x * float32(Wrong(tags, GoldOf(u.Gold, b), u.Parts[node].Width))
@@ -97,15 +95,12 @@ func Wrong(y, gold []int32, tags int) int {
 // Count is the task loss of Counted that Wrong counts. Tags is the number of tags. Gold outputs must be fully known.
 type Count struct{ Tags int }
 
-// Augment implements structured.TaskLoss.
 func (Count) Augment(θ *structured.Potentials, b int, _ structured.Gold) { lossOf(θ.Parts, b)[0]++ }
 
-// Dot implements structured.TaskLoss.
 func (Count) Dot(v *structured.Marginals, b int, _ structured.Gold) float64 {
 	return float64(lossOf(v.Parts, b)[0])
 }
 
-// Loss implements structured.TaskLoss.
 func (c Count) Loss(y []int32, gold structured.Gold) float64 {
 	return float64(Wrong(y, gold.Output, c.Tags))
 }

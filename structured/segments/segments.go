@@ -186,7 +186,6 @@ func (Segments) Score(θ *structured.Potentials, b int, tags []int32) float64 {
 	return sum
 }
 
-// Add implements structured.Structure.
 func (Segments) Add(u *structured.Marginals, b int, tags []int32, c float32) {
 	s := ShapeOf(u.Parts)
 	nodes, lengths, transitions := u.Parts[node].Of(b), u.Parts[length].Of(b), u.Parts[transition].Of(b)
@@ -212,12 +211,10 @@ func (Segments) Add(u *structured.Marginals, b int, tags []int32, c float32) {
 // SkipsRows implements structured.RowSkipper: every position has a tag, but outputs differ in how many segments they have.
 func (Segments) SkipsRows(part int) bool { return part != node }
 
-// Raise implements structured.Structure.
 func (Segments) Raise(θ *structured.Potentials, b int, tags []int32, c float32) {
 	chains.Chain{}.Raise(θ, b, tags, c)
 }
 
-// Restrict implements structured.Structure.
 func (Segments) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	chains.RestrictRows(&θ.Parts[node], b, gold)
 }
@@ -230,7 +227,6 @@ func (Segments) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	}
 }
 
-// LogOutputs implements structured.Structure.
 func (Segments) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
 	s := Shape{Tags: form.Parts[node].Width}
 	s.Labels = Labels(s.Tags)
@@ -259,7 +255,6 @@ func (Segments) LogOutputs(d *structured.Dataset, form structured.Form) float64 
 // TaskLoss implements structured.Structure: the number of wrong tags.
 func (Segments) TaskLoss() structured.TaskLoss { return chains.Hamming{} }
 
-// Each implements structured.Structure.
 func (Segments) Each(θ *structured.Potentials, b int, visit func(tags []int32)) {
 	s := ShapeOf(θ.Parts)
 	tags := make([]int32, θ.Outputs[b+1]-θ.Outputs[b])

@@ -59,7 +59,6 @@ func Required(θ *structured.Potentials, b int) (reading []int32, ok bool) {
 
 func (Frames) Name() string { return "transcript" }
 
-// Score implements structured.Structure.
 func (Frames) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	frame, width, s := θ.Parts[0].Of(b), θ.Parts[0].Width, 0.0
 	for t, l := range y {
@@ -71,7 +70,6 @@ func (Frames) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	return s
 }
 
-// Add implements structured.Structure.
 func (Frames) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	frame, width := u.Parts[0].Of(b), u.Parts[0].Width
 	for t, l := range y {
@@ -101,7 +99,6 @@ func (Frames) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	θ.SetAllowed(0, func(k int) float32 { return u.Parts[0].Values[k] })
 }
 
-// LogOutputs implements structured.Structure.
 func (Frames) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
 	return float64(d.Positions()) / float64(d.Len()) * math.Log(float64(form.Parts[0].Width))
 }
@@ -128,7 +125,6 @@ func CheckLine(d *structured.Dataset, i int) error {
 	return nil
 }
 
-// Each implements structured.Structure.
 func (Frames) Each(θ *structured.Potentials, b int, visit func(y []int32)) {
 	chains.Chain{}.Each(θ, b, visit)
 }

@@ -5,7 +5,6 @@ import "github.com/dsp-go/dsp/structured"
 // Hamming is the task loss that counts wrong heads plus wrong relations: a word with both wrong counts twice.
 type Hamming struct{}
 
-// Augment implements structured.TaskLoss.
 func (Hamming) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	each(gold, func(d int, head, relation int32, n int) {
 		arc, label, r := θ.Parts[0].Of(b), θ.Parts[1].Of(b), θ.Parts[1].Width
@@ -26,7 +25,6 @@ func (Hamming) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	})
 }
 
-// Dot implements structured.TaskLoss.
 func (Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 {
 	s := 0.0
 	each(gold, func(d int, head, relation int32, n int) {
@@ -49,7 +47,6 @@ func (Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float64
 	return s
 }
 
-// Loss implements structured.TaskLoss.
 func (Hamming) Loss(y []int32, gold structured.Gold) float64 {
 	wrong := 0
 	for k, g := range gold.Output {

@@ -55,7 +55,6 @@ func Row(n, d int, head int32) int {
 // words returns the number of words of example b.
 func words(outputs []int, b int) int { return (outputs[b+1] - outputs[b]) / 2 }
 
-// Score implements structured.Structure.
 func (t SpanningTree) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	n, s := len(y)/2, 0.0
 	arc, label, r := θ.Parts[0].Of(b), θ.Parts[1].Of(b), θ.Parts[1].Width
@@ -70,7 +69,6 @@ func (t SpanningTree) Score(θ *structured.Potentials, b int, y []int32) float64
 	return s
 }
 
-// Add implements structured.Structure.
 func (t SpanningTree) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	add(u.Parts, b, y, c)
 	if t.Siblings {
@@ -79,7 +77,6 @@ func (t SpanningTree) Add(u *structured.Marginals, b int, y []int32, c float32) 
 	}
 }
 
-// Raise implements structured.Structure.
 func (SpanningTree) Raise(θ *structured.Potentials, b int, y []int32, c float32) {
 	add(θ.Parts, b, y, c)
 }
@@ -94,7 +91,6 @@ func add(parts []structured.Part, b int, y []int32, c float32) {
 	}
 }
 
-// Restrict implements structured.Structure.
 func (SpanningTree) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	minusInf, single, n := float32(math.Inf(-1)), [1]int32{}, len(gold.Output)/2
 	arc, label, r := θ.Parts[0].Of(b), θ.Parts[1].Of(b), θ.Parts[1].Width
@@ -184,10 +180,8 @@ func logFactorial(n float64) float64 {
 // SkipsRows implements structured.RowSkipper: pairs that are no arcs have no relation.
 func (SpanningTree) SkipsRows(int) bool { return true }
 
-// TaskLoss implements structured.Structure.
 func (SpanningTree) TaskLoss() structured.TaskLoss { return Hamming{} }
 
-// Each implements structured.Structure.
 func (t SpanningTree) Each(θ *structured.Potentials, b int, visit func(y []int32)) {
 	n, r := words(θ.Outputs, b), θ.Parts[1].Width
 	y := make([]int32, 2*n)

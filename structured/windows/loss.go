@@ -7,15 +7,12 @@ import "github.com/dsp-go/dsp/structured"
 // The gold output must be fully known.
 type IoULoss struct{}
 
-// Augment implements structured.TaskLoss.
 func (IoULoss) Augment(θ *structured.Potentials, b int, _ structured.Gold) { θ.Parts[2].Of(b)[0]++ }
 
-// Dot implements structured.TaskLoss.
 func (IoULoss) Dot(v *structured.Marginals, b int, _ structured.Gold) float64 {
 	return float64(v.Parts[2].Of(b)[0])
 }
 
-// Loss implements structured.TaskLoss.
 func (IoULoss) Loss(y []int32, gold structured.Gold) float64 { return float64(Loss(y, gold.Output)) }
 
 // GoldOf returns the gold box of example b, or nil if it is missing.

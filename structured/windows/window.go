@@ -41,7 +41,6 @@ func (Window) Name() string { return "window" }
 // ReadsGold implements structured.GoldReader.
 func (Window) ReadsGold() {}
 
-// Score implements structured.Structure.
 func (w Window) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	if len(y) == 0 {
 		return 0
@@ -66,7 +65,6 @@ func (w Window) row(cells []float32, row int32, y []int32) []float32 {
 	return cells[at+int(y[1]) : at+int(y[3])+1]
 }
 
-// Add implements structured.Structure.
 func (w Window) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	if len(y) == 0 {
 		return
@@ -96,7 +94,6 @@ func (w Window) LogOutputs(d *structured.Dataset, _ structured.Form) float64 {
 	return each * float64(some) / float64(max(1, d.Len()))
 }
 
-// TaskLoss implements structured.Structure.
 func (Window) TaskLoss() structured.TaskLoss { return IoULoss{} }
 
 // Each implements structured.Structure. Boxes come in the order of their four numbers.

@@ -25,11 +25,13 @@ func (p Place) Host() (w []float32, ok bool) { return p.host, !p.onDevice }
 // Accelerator does an engine's work on a device, which holds the objective's data, its scorer, the open path and the
 // memories. Its results must equal those of an engine without a device, up to the rounding of float32.
 //
-// Calls may run asynchronously, and errors are sticky: once a call fails, every later call that returns an error returns the
-// same error. A potential that is not finite is a NonFiniteError. Sums run over all examples or over those of the batch.
+// Calls may run asynchronously, and errors are sticky: once a call fails, every later call that returns an error
+// returns the same error. A potential that is not finite is a NonFiniteError. Sums run over all examples or over those
+// of the batch.
 type Accelerator interface {
-	// Sibling returns the accelerator of another objective on the same data with the same number of weights. It shares device
-	// memory with this one where it can, so the steps and paths of the two must not interleave. Closing this one closes it too.
+	// Sibling returns the accelerator of another objective on the same data with the same number of weights. It shares
+	// device memory with this one where it can, so the steps and paths of the two must not interleave. Closing this one
+	// closes it too.
 	Sibling(o *Objective) (Accelerator, error)
 	// MoveTo sets the point w_k at which the scorer is linearised.
 	MoveTo(w []float32)
@@ -38,16 +40,17 @@ type Accelerator interface {
 	// Close frees everything held on the device.
 	Close()
 
-	// FullPass asks the smoothed oracle about all examples at w and sets g [Dim] to Σ c_i J_iᵀ(u_i − 1_{y_i}). It stores the
-	// u_i in the memory unless that is nil. It fills in every field of Sums.
+	// FullPass asks the smoothed oracle about all examples at w and sets g [Dim] to Σ c_i J_iᵀ(u_i − 1_{y_i}). It stores
+	// the u_i in the memory unless that is nil. It fills in every field of Sums.
 	FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory DeviceMemory, g []float32) (Sums, error)
 	// Value returns Σ c_i f_i(w) over the given examples.
 	Value(ctx context.Context, w []float32, examples []int) (float64, error)
-	// Recompose sets g to Σ c_i J_iᵀ(r_i − 1_{y_i}) with r_i from the memory, and returns Σ c_i ⟨r_i − 1_{y_i}, θ_i(w) + ℓ_i⟩.
+	// Recompose sets g to Σ c_i J_iᵀ(r_i − 1_{y_i}) with r_i from the memory, and returns Σ c_i ⟨r_i − 1_{y_i}, θ_i(w) +
+	// ℓ_i⟩.
 	Recompose(ctx context.Context, w []float32, memory DeviceMemory, g []float32) (linear float64, err error)
 
-	// Step computes D = Σ c_i J_iᵀ(u_i − r_i) of a batch. r_i comes from the memory; with a nil memory it is the gold output.
-	// The work may still be running when Step returns.
+	// Step computes D = Σ c_i J_iᵀ(u_i − r_i) of a batch. r_i comes from the memory; with a nil memory it is the gold
+	// output. The work may still be running when Step returns.
 	Step(ctx context.Context, at Place, examples []int, s oracles.Smoothing, memory DeviceMemory, dropout uint64) error
 	// Change computes D = Σ c_i J_iᵀ(u_i(to) − u_i(from)) of a batch.
 	Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) error
@@ -64,8 +67,8 @@ type Accelerator interface {
 	Open(w, b, mean []float32)
 	// Advance takes a step along the open path with the D of the last Step.
 	Advance(by Stride)
-	// Observe accumulates ‖D‖²/b² and ⟨D, w − w_0⟩/b of the last Step, on b examples, if all its answers are exact and some
-	// moved. w_0 is the iterate at which the path was opened. Observed returns both sums since then.
+	// Observe accumulates ‖D‖²/b² and ⟨D, w − w_0⟩/b of the last Step, on b examples, if all its answers are exact and
+	// some moved. w_0 is the iterate at which the path was opened. Observed returns both sums since then.
 	Observe(b int)
 	Observed() (rise, progress float64, err error)
 	// Finish closes the open path: it copies the iterate to the host, and the mean too unless that is nil.
@@ -93,23 +96,24 @@ type DeviceMemory interface {
 	ToGold(γ float32)
 }
 
-// DualAscender is an Accelerator that does the line search of a BCFW step (methods/bcfw.go) on the device, so that the host
-// never waits for a step.
+// DualAscender is an Accelerator that does the line search of a BCFW step (methods/bcfw.go) on the device, so that the
+// host never waits for a step.
 type DualAscender interface {
 	Accelerator
-	// Ascend takes the step along the last Step's D on the open path. The mean takes share of the new iterate, and the memory
-	// and the books are updated.
+	// Ascend takes the step along the last Step's D on the open path. The mean takes share of the new iterate, and the
+	// memory and the books are updated.
 	Ascend(memory DeviceMemory, λ, share float64)
 	// SetBooks and Books write and read the dual's books.
 	SetBooks(b DualBooks)
 	Books() (DualBooks, error)
 }
 
-// DualBooks are BCFW's data on its dual point: the linear part b of the memory, b of the mean of the iterates, and D(ū).
+// DualBooks are BCFW's data on its dual point: the linear part b of the memory, b of the mean of the iterates, and
+// D(ū).
 type DualBooks struct{ Linear, Average, Value float64 }
 
-// DualAscender returns the engine's device if it is a DualAscender, else nil.
-func (e *Engine) DualAscender() DualAscender {
-	a, _ := e.backend.accelerator().(DualAscender)
-	return a
+// DualAscender returns the engine's device if it is a DualAscender.
+func (e *Engine) DualAscender() (device DualAscender, ok bool) {
+	device, ok = e.backend.accelerator().(DualAscender)
+	return device, ok
 }

@@ -54,7 +54,6 @@ func (g *denseGradient) AddToTwo(c float32, w []float32, d float32, u []float32)
 	g.AddTo(d, u)
 }
 
-// Times implements Gradient.
 func (g *denseGradient) Times(c float32, _ *[]float32) []float32 {
 	g.touched.each(func(lo, hi int) { vec.Scale(c, g.values[lo:hi]) })
 	return g.values

@@ -57,10 +57,11 @@ func (r *deviceBackend) fetch(m *Memory) error {
 	return m.device.Store(m.Parts)
 }
 
-func (r *deviceBackend) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (sums Sums, err error) {
+func (r *deviceBackend) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory,
+	g []float64) (sums Sums, err error) {
 	s = r.engine.smoothing(s)
 	err = r.gradient(g, func(to []float32) error {
-		if device := r.inParts(); device != nil && memory == nil {
+		if device, cut := r.inParts(); cut && memory == nil {
 			sums, err = r.passInParts(ctx, device, w, s, to)
 			return err
 		}
@@ -96,8 +97,8 @@ func (r *deviceBackend) pullBack(ctx context.Context, w []float32, of DualPoint,
 
 func (r *deviceBackend) value(ctx context.Context, w []float32, examples []int, _ [][]int) (Sums, error) {
 	e := r.engine
-	if r.inParts() != nil {
-		return r.valueInParts(ctx, w, examples)
+	if device, cut := r.inParts(); cut {
+		return r.valueInParts(ctx, device, w, examples)
 	}
 	lo, hi := e.group.share(len(examples)) // so that all ranks see the same bits of it, too, on whatever devices
 	if len(examples) == e.Len() {          // a rank may have the inputs of its own examples alone
@@ -111,10 +112,11 @@ func (r *deviceBackend) value(ctx context.Context, w []float32, examples []int, 
 	return Sums{Primal: f}, err
 }
 
-func (r *deviceBackend) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
+func (r *deviceBackend) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory,
+	dropout uint64) (Step, error) {
 	s = r.engine.smoothing(s)
 	var err error
-	if device := r.inParts(); device != nil && memory == nil {
+	if device, cut := r.inParts(); cut && memory == nil {
 		err = r.stepInParts(ctx, device, w.place(), examples, s, dropout, nil)
 	} else {
 		err = r.device.Step(ctx, w.place(), examples, s, memory.Device(), dropout)
@@ -122,7 +124,8 @@ func (r *deviceBackend) step(ctx context.Context, w Point, examples []int, s ora
 	return Step{Grad: deviceGradient{r}, Moved: len(examples), at: w, pending: r}, err
 }
 
-func (r *deviceBackend) change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
+func (r *deviceBackend) change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient,
+	error) {
 	return deviceGradient{r}, r.device.Change(ctx, from, to, examples, r.engine.smoothing(s))
 }
 
@@ -145,8 +148,8 @@ func (r *deviceBackend) unit() float64 {
 	return Unit
 }
 
-// deviceScores is the multiple of the losses, linear parts and products with w that replaces the scores on a device, because a
-// device does not sum scores.
+// deviceScores is the multiple of the losses, linear parts and products with w that replaces the scores on a device,
+// because a device does not sum scores.
 const deviceScores = 16
 
 func (r *deviceBackend) scores(sums Sums, product float64) float64 {

@@ -57,8 +57,7 @@ func (d *deviceDescent) step(ctx context.Context, q Question, m Move) (γ float6
 	d.flush()
 	q.Smoothing = d.engine.smoothing(q.Smoothing)
 	move := DeviceMove{Move: m, Steps: d.steps + 1, Rows: d.rows, Reads: touched.numWeights()}
-	device := d.backend.inParts()
-	if device == nil {
+	if device, cut := d.backend.inParts(); !cut {
 		d.err = d.device.Descend(ctx, q, move)
 	} else {
 		var losses []float64

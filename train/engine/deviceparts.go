@@ -7,34 +7,42 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// A device evaluates a batch in one go, and its sums have other bits than those of parts of the batch. So that several ranks can share a batch, it may be cut into
-// parts, each of which a device evaluates as a batch of its own. Their gradients come to the host, where they are added in order: from rank to rank, if there are several, and piece by piece, the first weights
-// while the device computes the gradients of the next. Or the ranks' devices exchange them, and each adds all of them in the same order. So the bits depend on the number of parts and not on that of ranks. All examples are cut in the same way in passes without a memory.
+// A device evaluates a batch in one go, and its sums have other bits than those of parts of the batch. So that several
+// ranks can share a batch, it may be cut into parts, each of which a device evaluates as a batch of its own. Their
+// gradients come to the host, where they are added in order: from rank to rank, if there are several, and piece by
+// piece, the first weights while the device computes the gradients of the next. Or the ranks' devices exchange them,
+// and each adds all of them in the same order. So the bits depend on the number of parts and not on that of ranks. All
+// examples are cut in the same way in passes without a memory.
 
 // PartAccelerator is an Accelerator that evaluates batches in parts.
 type PartAccelerator interface {
 	Descender
-	// Part begins to evaluate a part of a batch as Step does without a memory. If D is to leave, Arrived waits for some of it, the numbers from lo on, and copies them; all of it must have
-	// arrived before the next part begins. EndPart waits for the end and returns the sums. Unless losses [len(examples)] is nil, it sets them to the f_i of a smooth loss.
+	// Part begins to evaluate a part of a batch as Step does without a memory. If D is to leave, Arrived waits for some of
+	// it, the numbers from lo on, and copies them; all of it must have arrived before the next part begins. EndPart waits
+	// for the end and returns the sums. Unless losses [len(examples)] is nil, it sets them to the f_i of a smooth loss.
 	Part(ctx context.Context, at Place, examples []int, s oracles.Smoothing, dropout uint64, leaves bool) error
 	Arrived(to []float32, lo int) error
 	EndPart(losses []float64) (Sums, error)
-	// PartOfPass makes D the sum over some examples of what FullPass sums over all, and copies it to g [Dim], unless g is nil.
+	// PartOfPass makes D the sum over some examples of what FullPass sums over all, and copies it to g [Dim], unless g is
+	// nil.
 	PartOfPass(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, g []float32) (Sums, error)
 	// SetStep makes sums and D = g those of the last step. With a nil g, D is that of the last AddParts.
 	SetStep(sums Sums, g []float32)
-	// Move moves the iterate of the open descent along the D of the last step, on a batch of examples. ProxRule needs their losses if the loss is smooth.
+	// Move moves the iterate of the open descent along the D of the last step, on a batch of examples. ProxRule needs
+	// their losses if the loss is smooth.
 	Move(examples []int, losses []float64, m DeviceMove) error
 
-	// Gathers reports whether the ranks' devices exchange D of their parts. Then KeepPart keeps D of the last part on the device as that of this rank's part l, and AddParts makes D
-	// the sum over all ranks' parts, in their order, and copies it to g [Dim], unless g is nil. Rank r of R has parts parts·r/R to parts·(r+1)/R−1. ended is asked
-	// now and then why not to wait for other ranks any longer.
+	// Gathers reports whether the ranks' devices exchange D of their parts. Then KeepPart keeps D of the last part on the
+	// device as that of this rank's part l, and AddParts makes D the sum over all ranks' parts, in their order, and copies
+	// it to g [Dim], unless g is nil. Rank r of R has parts parts·r/R to parts·(r+1)/R−1. ended is asked now and then why
+	// not to wait for other ranks any longer.
 	Gathers() bool
 	KeepPart(l int)
 	AddParts(parts int, g []float32, ended func() error) error
 }
 
-// Cut has the device, which must be a PartAccelerator, evaluate batches in parts. With one, it evaluates them in one go.
+// Cut has the device, which must be a PartAccelerator, evaluate batches in parts. With one, it evaluates them in one
+// go.
 func (e *Engine) Cut(parts int) { e.backend.cutInto(parts) }
 
 func (r *deviceBackend) cutInto(parts int) { r.cut = parts }
@@ -46,26 +54,28 @@ func (r *deviceBackend) mostRanks() int {
 	return hostBackend{r.engine}.mostRanks()
 }
 
-// inParts returns the device if batches are cut; else nil.
-func (r *deviceBackend) inParts() PartAccelerator {
+// inParts returns the device if batches are cut.
+func (r *deviceBackend) inParts() (device PartAccelerator, cut bool) {
 	if r.cut <= 1 {
-		return nil
+		return nil, false
 	}
-	return r.device.(PartAccelerator)
+	return r.device.(PartAccelerator), true
 }
 
 // partsOfBatch are the strands of a batch on a device: parts of it.
 type partsOfBatch struct {
-	backend   *deviceBackend
-	device    PartAccelerator
-	examples  []int
-	losses    []float64                                            // of the examples, or nil
-	sums      []Sums                                               // by part
-	evaluate  func(ctx context.Context, k int, to []float32) error // evaluates part k alone; its gradient goes to memory, if there is some
-	gradients [][]float32                                          // of this rank's parts; empty if they stay on the device
-	g         []float32                                            // their sum
-	arrives   bool                                                 // the last part's gradient is still on its way
-	keeps     bool                                                 // gradients stay on the device
+	backend  *deviceBackend
+	device   PartAccelerator
+	examples []int
+	losses   []float64 // of the examples, or nil
+	sums     []Sums    // by part
+	// evaluates part k alone; its gradient goes to memory, if there is some
+	evaluate func(ctx context.Context, k int, to []float32) error
+	// of this rank's parts; empty if they stay on the device
+	gradients [][]float32
+	g         []float32 // their sum
+	arrives   bool      // the last part's gradient is still on its way
+	keeps     bool      // gradients stay on the device
 }
 
 func (r *deviceBackend) partsOf(device PartAccelerator, examples []int) *partsOfBatch {
@@ -165,9 +175,11 @@ func (r *deviceBackend) gradients(n int) [][]float32 {
 	return r.parts[:n]
 }
 
-// stepInParts evaluates a batch in parts and makes it the device's last step. losses [len(examples)] are set unless they are nil.
+// stepInParts evaluates a batch in parts and makes it the device's last step. losses [len(examples)] are set unless
+// they are nil.
 func (r *deviceBackend) stepInParts(
-	ctx context.Context, device PartAccelerator, at Place, examples []int, s oracles.Smoothing, dropout uint64, losses []float64,
+	ctx context.Context, device PartAccelerator, at Place, examples []int, s oracles.Smoothing, dropout uint64,
+	losses []float64,
 ) error {
 	e, p := r.engine, r.partsOf(device, examples)
 	p.losses = losses
@@ -175,7 +187,8 @@ func (r *deviceBackend) stepInParts(
 	_, last := e.group.share(len(p.sums))
 	p.evaluate = func(ctx context.Context, k int, to []float32) error {
 		err := device.Part(ctx, at, p.part(k), s, dropout, to != nil)
-		if p.arrives = to != nil && k == last-1; err != nil || p.arrives { // others add to the first numbers while the last ones arrive
+		if p.arrives = to != nil && k == last-1; err != nil || p.arrives {
+			// others add to the first numbers while the last ones arrive
 			return err
 		}
 		if to != nil {
@@ -197,7 +210,8 @@ func (r *deviceBackend) stepInParts(
 }
 
 // passInParts evaluates all examples in parts, and sets g [Dim] to the gradient.
-func (r *deviceBackend) passInParts(ctx context.Context, device PartAccelerator, w []float32, s oracles.Smoothing, g []float32) (Sums, error) {
+func (r *deviceBackend) passInParts(ctx context.Context, device PartAccelerator, w []float32, s oracles.Smoothing,
+	g []float32) (Sums, error) {
 	p := r.partsOf(device, r.engine.layout.all)
 	p.addTo(g)
 	p.evaluate = func(ctx context.Context, k int, to []float32) (err error) {
@@ -212,8 +226,9 @@ func (r *deviceBackend) passInParts(ctx context.Context, device PartAccelerator,
 }
 
 // valueInParts returns the sums of the objective's value over some examples.
-func (r *deviceBackend) valueInParts(ctx context.Context, w []float32, examples []int) (Sums, error) {
-	p := r.partsOf(r.inParts(), examples)
+func (r *deviceBackend) valueInParts(ctx context.Context, device PartAccelerator, w []float32,
+	examples []int) (Sums, error) {
+	p := r.partsOf(device, examples)
 	p.evaluate = func(ctx context.Context, k int, _ []float32) (err error) {
 		p.sums[k].Primal, err = r.device.Value(ctx, w, p.part(k))
 		return err

@@ -51,7 +51,6 @@ func (m *Memory) Load(ln *Lane) {
 	}
 }
 
-// Refine implements RefinedPoint.
 func (m *Memory) Refine(ln *Lane) {
 	for k := range m.rest {
 		for b, i := range ln.Batch.Examples {

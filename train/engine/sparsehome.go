@@ -290,7 +290,6 @@ func (g *sparseGradient) AddToTwo(c float32, w []float32, d float32, u []float32
 	})
 }
 
-// Times implements Gradient.
 func (g *sparseGradient) Times(c float32, zeros *[]float32) []float32 {
 	if *zeros == nil {
 		*zeros = make([]float32, g.home.Scorer.Dim())

@@ -195,7 +195,6 @@ func modelLambda(p *train.Problem, steps int) float64 {
 	return p.Lambda * min(1, float64(full)/float64(steps))
 }
 
-// FetchMemory implements train.MemoryKeeper.
 func (m *BatchProxLinear) FetchMemory(p *train.Problem) error { return m.finish().FetchMemory(p) }
 
 // Archive saves or restores the method's state.

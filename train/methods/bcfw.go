@@ -25,15 +25,19 @@ import (
 //	g = (1/n) Σ_B c_i ⟨u_i − ū_i, θ_i + ℓ_i⟩ ≥ 0,
 //	γ = clip(g / (λ‖w_s − w‖²), 0, 1),
 //
-// which raises the dual by γg − ½γ²λ‖w_s − w‖². The block gaps g of all examples add up to the duality gap. With a batch of n
-// this is batch Frank-Wolfe. With the centre and λ of a prox-linear subproblem the same code solves the subproblem.
+// which raises the dual by γg − ½γ²λ‖w_s − w‖². The block gaps g of all examples add up to the duality gap. With a
+// batch of n this is batch Frank-Wolfe. With the centre and λ of a prox-linear subproblem the same code solves the
+// subproblem.
 //
-// BCFW reports the average of the iterates (Averaging), which is dual feasible too: averaging the linear part b of the dual
-// along with w gives the dual value D(ū) = b + (λ/2)(‖c‖² − ‖w‖²). Such values, and values summed from the gains of steps, are
-// estimates. The certified bound is the dual of the memory, recomputed by a pullback at every Resync and in Certify.
+// BCFW reports the average of the iterates (Averaging), which is dual feasible too: averaging the linear part b of the
+// dual along with w gives the dual value D(ū) = b + (λ/2)(‖c‖² − ‖w‖²). Such values, and values summed from the gains
+// of steps, are estimates. The certified bound is the dual of the memory, recomputed by a pullback at every Resync and
+// in Certify.
 //
-// With λ₁ > 0, the path holds v = c − g/λ and the oracle sees its soft thresholds (engine/elasticnet.go). The dual along a step is then
-// no quadratic, and its maximum is found by a search over the step's entries (engine/softsearch.go). Where package proximal adds a term, the average is that of the last pass. With bounds of the weights it cuts these off, too (engine/bounds.go).
+// With λ₁ > 0, the path holds v = c − g/λ and the oracle sees its soft thresholds (engine/elasticnet.go). The dual
+// along a step is then no quadratic, and its maximum is found by a search over the step's entries
+// (engine/softsearch.go). Where package proximal adds a term, the average is that of the last pass. With bounds of the
+// weights it cuts these off, too (engine/bounds.go).
 type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
 	Resync    int       // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
@@ -123,8 +127,8 @@ func checkHinge(method string, p *train.Problem) error {
 	return nil
 }
 
-// goOn starts from the dual point of a given memory, which may come from another scorer, centre or λ. It moves to the best
-// point between ū_i = 1_{y_i} and that, in one step from 1_{y_i} with all blocks at once.
+// goOn starts from the dual point of a given memory, which may come from another scorer, centre or λ. It moves to the
+// best point between ū_i = 1_{y_i} and that, in one step from 1_{y_i} with all blocks at once.
 func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error {
 	u, err := p.Recompose(ctx, m.path.W, m.memory)
 	if err != nil {
@@ -135,15 +139,16 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 	γ, gain := lineSearch(b+vec.Dot64(g, m.path.W), vec.Norm2(g)/p.Lambda)
 	vec.Axpy(float32(-γ/p.Lambda), g, m.path.W)
 	vec.Scale(float32(γ), g)
-	m.bound.Record(p, engine.Recomposed{Grad: g, Linear: γ * b, Central: γ * u.Central, Rounded: u.Rounded}, train.Entropy{}, m.passes)
+	m.bound.Record(p, engine.Recomposed{Grad: g, Linear: γ * b, Central: γ * u.Central, Rounded: u.Rounded},
+		train.Entropy{}, m.passes)
 	m.linear = γ * b
 	m.dual += gain
 	p.ToGold(m.memory, float32(γ))
 	return nil
 }
 
-// warm begins at the best dual point between the gold outputs and the oracle's answers at s.W = w₀. Its weights differ from w₀, so the
-// state shows w₀ until a pass finds better weights.
+// warm begins at the best dual point between the gold outputs and the oracle's answers at s.W = w₀. Its weights differ
+// from w₀, so the state shows w₀ until a pass finds better weights.
 func (m *BCFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
 	p.Clip(s.W)
 	pass, err := p.FullPass(ctx, s.W, oracles.Smoothing{}, m.memory)
@@ -195,7 +200,7 @@ func (m *BCFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 		m.path.ResetMean()
 	}
 	var err error
-	if device := p.DualAscender(); device != nil {
+	if device, ok := p.DualAscender(); ok {
 		err = m.sweepOnDevice(ctx, p, device, order, size, averaging)
 	} else if rounds == 1 {
 		m.λ = m.regulariser.Lambda
@@ -241,10 +246,12 @@ func (m *BCFW) include(averaging Averaging) {
 }
 
 // sweepOnDevice is sweep on a device, which does the line search and the bookkeeping without making the host wait.
-func (m *BCFW) sweepOnDevice(ctx context.Context, p *train.Problem, device engine.DualAscender, order []int, size int, averaging Averaging) error {
+func (m *BCFW) sweepOnDevice(ctx context.Context, p *train.Problem, device engine.DualAscender, order []int, size int,
+	averaging Averaging) error {
 	device.SetBooks(engine.DualBooks{Linear: m.linear, Average: m.average, Value: m.dual})
 	for lo := 0; lo < len(order); lo += size {
-		if _, err := p.StepAt(ctx, m.path.At(), order[lo:min(lo+size, len(order))], oracles.Smoothing{}, m.memory, 0); err != nil {
+		if _, err := p.StepAt(ctx, m.path.At(), order[lo:min(lo+size, len(order))], oracles.Smoothing{}, m.memory,
+			0); err != nil {
 			return err
 		}
 		share := 0.0
@@ -261,8 +268,8 @@ func (m *BCFW) sweepOnDevice(ctx context.Context, p *train.Problem, device engin
 	return err
 }
 
-// step is one block step. It updates the dual by the exact gain, and b by the step's change: the blocks' linear lower bound on
-// the loss, a function of w, changes by (γ/n)(Σ c_i⟨u_i − ū_i, θ_i + ℓ_i⟩ − ⟨D, w⟩) at the origin.
+// step is one block step. It updates the dual by the exact gain, and b by the step's change: the blocks' linear lower
+// bound on the loss, a function of w, changes by (γ/n)(Σ c_i⟨u_i − ū_i, θ_i + ℓ_i⟩ − ⟨D, w⟩) at the origin.
 func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
 	st, err := p.StepAt(ctx, m.path.At(), batch, oracles.Smoothing{}, m.memory, 0)
 	if err != nil {
@@ -293,8 +300,8 @@ func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
 	return nil
 }
 
-// lineSearch returns the γ in [0, 1] that raises the dual most in a step of block gap g and norm λ‖w_s − w‖², and that gain. γ is a
-// float32, like the memory.
+// lineSearch returns the γ in [0, 1] that raises the dual most in a step of block gap g and norm λ‖w_s − w‖², and that
+// gain. γ is a float32, like the memory.
 func lineSearch(gap, norm float64) (γ, gain float64) {
 	if gap > 0 && norm > 0 {
 		γ = float64(float32(min(gap/norm, 1)))
@@ -320,7 +327,6 @@ func (m *BCFW) recompose(ctx context.Context, p *train.Problem, s *train.State) 
 	return m.bound.Recompose(ctx, p, s, p.Soften(m.path.W, m.path.Threshold), m.memory, train.Entropy{}, m.passes)
 }
 
-// Certify implements train.Certifier.
 func (m *BCFW) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
 	return m.bound.Certify(s, m.passes, m.best, keep, func() error {
 		_, err := m.recompose(ctx, p, s)
@@ -331,7 +337,8 @@ func (m *BCFW) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 // Defer implements train.Deferrer. With a proximal term, and where better weights are held, every pass needs F.
 func (m *BCFW) Defer(on bool) { m.lazy = on }
 
-// report shows the average, the bound, and the best dual value so far, of the average or an iterate; and F, unless that is deferred.
+// report shows the average, the bound, and the best dual value so far, of the average or an iterate; and F, unless that
+// is deferred.
 func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) error {
 	if !p.Plain() {
 		m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)
@@ -385,7 +392,6 @@ func (m *BCFW) TakesL1() {}
 // TakesBounds implements train.BoundsMethod.
 func (m *BCFW) TakesBounds() {}
 
-// FetchMemory implements train.MemoryKeeper.
 func (m *BCFW) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }
 
 // Archive saves or restores the method's state.

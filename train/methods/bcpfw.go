@@ -379,7 +379,6 @@ func (m *BCPFW) recompose(ctx context.Context, p *train.Problem, s *train.State)
 	return m.bound.Recompose(ctx, p, s, p.Soften(m.path.W, m.path.Threshold), m.active, train.Entropy{}, m.passes)
 }
 
-// Certify implements train.Certifier.
 func (m *BCPFW) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
 	return m.bound.Certify(s, m.passes, m.best, keep, func() error {
 		_, err := m.recompose(ctx, p, s)

@@ -265,7 +265,6 @@ func (m *NSlack) recompose(ctx context.Context, p *train.Problem, s *train.State
 	return err
 }
 
-// Certify implements train.Certifier.
 func (m *NSlack) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
 	return m.bound.Certify(s, m.passes, m.best, keep, func() error { return m.recompose(ctx, p, s) })
 }

@@ -331,7 +331,6 @@ func (m *ProxLinear) keep(inner train.Method) {
 	}
 }
 
-// FetchMemory implements train.MemoryKeeper.
 func (m *ProxLinear) FetchMemory(*train.Problem) error {
 	if m.memory == nil {
 		return nil

@@ -214,7 +214,6 @@ func rowOf(s *sparse.Linear, j int) int {
 	})
 }
 
-// FetchMemory implements train.MemoryKeeper.
 func (m *SaddleBCFW) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }
 
 // Archive saves or restores the method's state.

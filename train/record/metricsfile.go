@@ -93,7 +93,6 @@ func damagedLine(path string, n int, why string) error {
 	return structured.BadInput("%s:%d: not a record of a pass, expected an object such as {\"pass\": 1, …}: %s. Only curves and reports need it: delete the line", path, n, why)
 }
 
-// Record implements Recorder.
 func (m *MetricsFile) Record(r Record) error {
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -103,5 +102,4 @@ func (m *MetricsFile) Record(r Record) error {
 	return err
 }
 
-// Close implements Recorder.
 func (m *MetricsFile) Close() error { return m.file.Close() }

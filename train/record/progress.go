@@ -67,7 +67,6 @@ func (p *progressBar) Record(r Record) error {
 	return p.bar.Set(min(r.Pass-p.done, p.bar.GetMax()))
 }
 
-// Saved implements Progress.
 func (p *progressBar) Saved(pass int) { p.saved = pass }
 
 // Close implements Recorder. It moves to a new line.
@@ -133,7 +132,6 @@ func (p *progressLog) Record(r Record) error {
 	return nil
 }
 
-// Saved implements Progress.
 func (p *progressLog) Saved(pass int) { p.log.Info("checkpoint saved", "pass", pass) }
 
 // Close implements Recorder; it does nothing.

@@ -88,7 +88,6 @@ type Recorder interface {
 // History is a Recorder that keeps the records.
 type History struct{ Records []Record }
 
-// Record implements Recorder.
 func (h *History) Record(r Record) error {
 	h.Records = append(h.Records, r)
 	return nil

@@ -53,18 +53,14 @@ type gridNet struct {
 	By     graphs.Inference
 }
 
-// Dim implements nets.Scorer.
 func (n gridNet) Dim() int { return 2*n.Inputs + 1 }
 
-// Form implements nets.Scorer.
 func (n gridNet) Form() structured.Form {
 	return graphs.Pairwise{Edges: graphs.Potts, By: n.By}.Form(2, 0)
 }
 
-// Affine implements nets.Scorer.
 func (gridNet) Affine() bool { return true }
 
-// NewWorker implements nets.Scorer.
 func (n gridNet) NewWorker() nets.Worker { return &gridWorker{net: n} }
 
 type gridWorker struct {
@@ -72,7 +68,6 @@ type gridWorker struct {
 	batch *structured.Batch
 }
 
-// Score implements nets.Worker.
 func (k *gridWorker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
 	k.batch = batch
 	θ.Resize(batch, k.net.Form())
@@ -83,7 +78,6 @@ func (k *gridWorker) Score(w []float32, batch *structured.Batch, θ *structured.
 	return nil
 }
 
-// Pullback implements nets.Worker.
 func (k *gridWorker) Pullback(v *structured.Marginals, grad []float32) error {
 	k.each(func(t int, x []float32) { outer(grad, x, v.Parts[0].Values[2*t:2*t+2]) }, func(e int, likeness float32) {
 		grad[2*k.net.Inputs] += likeness * v.Parts[1].Values[e]

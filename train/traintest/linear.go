@@ -96,7 +96,6 @@ func (l *Linear) NewPreciseWorker() nets.PreciseWorker { return &preciseLinear{l
 
 type preciseLinear struct{ linearWorker }
 
-// ScorePrecisely implements nets.PreciseWorker.
 func (k *preciseLinear) ScorePrecisely(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error {
 	soft := slices.Clone(w)
 	vec.Soften(τ, w, soft)
@@ -121,7 +120,6 @@ func (k *preciseLinear) ScorePrecisely(w []float32, τ float32, batch *structure
 	return nil
 }
 
-// PullbackPrecisely implements nets.PreciseWorker.
 func (k *preciseLinear) PullbackPrecisely(v *structured.Marginals, grad []float64) error {
 	for i := range v.Parts {
 		p := &v.Parts[i]

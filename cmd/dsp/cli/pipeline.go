@@ -275,7 +275,6 @@ func attributesOf(m *models.Model) int {
 	return 0
 }
 
-// print implements listing.
 func (p *pipelineInfo) print(w io.Writer) error {
 	rows := [][]string{{"stage", "labels", "attributes"}}
 	for _, s := range p.Stages {

@@ -87,13 +87,11 @@ type observed struct {
 	begun bool
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (o *observed) WriteHeader(code int) {
 	o.code, o.begun = code, true
 	o.ResponseWriter.WriteHeader(code)
 }
 
-// Write implements http.ResponseWriter.
 func (o *observed) Write(b []byte) (int, error) {
 	o.begun = true
 	return o.ResponseWriter.Write(b)

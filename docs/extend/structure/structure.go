@@ -15,10 +15,8 @@ func (s selection) form() structured.Form {
 	return structured.Form{Structure: s, Parts: []structured.Shape{{Name: "item", Rows: structured.Positions, Width: 2}}}
 }
 
-// Name implements structured.Structure.
 func (selection) Name() string { return "selection" }
 
-// Score implements structured.Structure.
 func (selection) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	item, sum := θ.Parts[0].Of(b), 0.0
 	for t, l := range y {
@@ -27,7 +25,6 @@ func (selection) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	return sum
 }
 
-// Add implements structured.Structure.
 func (selection) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	add(u.Parts[0].Of(b), y, c)
 }
@@ -62,10 +59,8 @@ func (s selection) LogOutputs(d *structured.Dataset, _ structured.Form) float64 
 	return sum / float64(max(1, d.Len()))
 }
 
-// TaskLoss implements structured.Structure.
 func (selection) TaskLoss() structured.TaskLoss { return mistakes{} }
 
-// Each implements structured.Structure.
 func (s selection) Each(θ *structured.Potentials, b int, visit func(y []int32)) {
 	y := make([]int32, θ.Outputs[b+1]-θ.Outputs[b])
 	var from func(t, left int)
@@ -111,7 +106,6 @@ func small(r *rand.Rand) *structured.Potentials {
 // so that an oracle on potentials with it added is a loss-augmented oracle.
 type mistakes struct{}
 
-// Augment implements structured.TaskLoss.
 func (mistakes) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	item := θ.Parts[0].Of(b)
 	for t, g := range gold.Output {
@@ -119,7 +113,6 @@ func (mistakes) Augment(θ *structured.Potentials, b int, gold structured.Gold) 
 	}
 }
 
-// Dot implements structured.TaskLoss.
 func (mistakes) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 {
 	item, sum := v.Parts[0].Of(b), 0.0
 	for t, g := range gold.Output {
@@ -128,7 +121,6 @@ func (mistakes) Dot(v *structured.Marginals, b int, gold structured.Gold) float6
 	return sum
 }
 
-// Loss implements structured.TaskLoss.
 func (mistakes) Loss(y []int32, gold structured.Gold) float64 {
 	wrong := 0.0
 	for t, g := range gold.Output {

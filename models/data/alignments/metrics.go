@@ -86,10 +86,8 @@ func (e *Evaluator) Links() Metrics {
 	return m
 }
 
-// Metrics implements structured.Evaluator.
 func (e *Evaluator) Metrics() structured.Metrics { return e.Links().General() }
 
-// Table implements structured.Evaluator.
 func (e *Evaluator) Table() string { return e.Links().Table() }
 
 // General returns the metrics under the names that they have in JSON.

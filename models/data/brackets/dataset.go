@@ -125,7 +125,6 @@ func Sentences(all func(yield func(words, tags []string) bool)) *structured.Data
 // Kind marks data of trees of constituents: the TaskData of what this package reads.
 type Kind struct{}
 
-// Subset implements structured.TaskData.
 func (Kind) Subset(*structured.Dataset, []int) structured.TaskData { return Kind{} }
 
 // Join lets data of several files be joined.

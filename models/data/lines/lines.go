@@ -43,7 +43,6 @@ type Set struct {
 	Median          int // of the heights that the images had, in pixels
 }
 
-// Subset implements structured.TaskData.
 func (s *Set) Subset(*structured.Dataset, []int) structured.TaskData { return s }
 
 // Join implements the interface of package union.

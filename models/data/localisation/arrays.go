@@ -62,7 +62,6 @@ type stored struct {
 	scratch sync.Pool // of *[]float32
 }
 
-// Read implements structured.FeatureSource.
 func (s *stored) Read(dst []float32, from, to int) error {
 	shape := s.rows.Shape()
 	if err := s.rows.Read(dst, from, to); err != nil || len(shape) != 3 {
@@ -89,5 +88,4 @@ func (s *stored) Read(dst []float32, from, to int) error {
 	return nil
 }
 
-// Fingerprint implements structured.FeatureSource.
 func (s *stored) Fingerprint() (string, error) { return s.rows.Fingerprint() }

@@ -144,7 +144,6 @@ type Stream struct {
 	spent, numbers atomic.Int64
 }
 
-// Read implements structured.FeatureSource.
 func (s *Stream) Read(dst []float32, from, to int) error {
 	begun := time.Now()
 	err := s.FeatureSource.Read(dst, from, to)

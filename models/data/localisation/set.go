@@ -52,7 +52,6 @@ func (m *Image) Load() (*images.Image, error) {
 	return images.ReadSized(m.Path, m.Width, m.Height)
 }
 
-// Subset implements structured.TaskData.
 func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.TaskData {
 	some := &Set{Class: s.Class, ClassID: s.ClassID, Grid: s.Grid, Sliding: s.Sliding, Slides: s.Slides, Map: s.Map}
 	if s.Boxes != nil {

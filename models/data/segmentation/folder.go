@@ -116,13 +116,10 @@ func named(files []string, dir string) (map[string]string, error) {
 	return byID, nil
 }
 
-// Name implements Source.
 func (f *Folder) Name() string { return f.name }
 
-// Len implements Source.
 func (f *Folder) Len() int { return len(f.ids) }
 
-// Masks implements Source.
 func (f *Folder) Masks() bool { return f.maskFiles != nil }
 
 // Values returns the values in the masks, of all of them or of as many as are enough. Masks that cannot be read have none: Load says why.

@@ -34,7 +34,6 @@ func (s *Set) Paint(e Example, y []int32, values []float32) (*masks.Mask, []floa
 	return p.Paint(y), values
 }
 
-// Subset implements structured.TaskData.
 func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.TaskData {
 	some := &Set{reader: s.reader, source: s.source}
 	for _, i := range examples {
@@ -60,10 +59,8 @@ func (s *Set) Join(others []structured.TaskData) (structured.TaskData, error) {
 // folders are several sources, one after the other.
 type folders []Source
 
-// Name implements Source.
 func (f folders) Name() string { return f[0].Name() }
 
-// Len implements Source.
 func (f folders) Len() int {
 	n := 0
 	for _, s := range f {
@@ -72,10 +69,8 @@ func (f folders) Len() int {
 	return n
 }
 
-// Masks implements Source.
 func (f folders) Masks() bool { return f[0].Masks() }
 
-// Load implements Source.
 func (f folders) Load(i int) (Example, error) {
 	for _, s := range f {
 		if i < s.Len() {

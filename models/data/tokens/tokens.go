@@ -27,7 +27,6 @@ type Splitter interface {
 // separates the endings 's, 'm, 'd, 're, 've, 'll and n't, which are tokens in the usual English corpora.
 type Unicode struct{}
 
-// Split implements Splitter.
 func (Unicode) Split(text string) []Token {
 	var all []Token
 	state, at := -1, 0
@@ -69,7 +68,6 @@ func trails(r rune) bool { return Invisible(r) && !unicode.Is(unicode.Mn, r) }
 // Blanks splits at spaces, tabs and ends of lines alone, for text whose tokens are separated already.
 type Blanks struct{}
 
-// Split implements Splitter.
 func (Blanks) Split(text string) []Token {
 	var all []Token
 	at, begun, first := 0, -1, 0 // in characters; where a token begins, in bytes

@@ -34,7 +34,6 @@ func joinSources(sets []*structured.Dataset) structured.FeatureSource {
 	return s
 }
 
-// Read implements structured.FeatureSource.
 func (s *sources) Read(dst []float32, from, to int) error {
 	for at := from; at < to; {
 		k := sort.Search(len(s.parts), func(k int) bool { return s.parts[k].from > at }) - 1
@@ -53,7 +52,6 @@ func (s *sources) Read(dst []float32, from, to int) error {
 	return nil
 }
 
-// Fingerprint implements structured.FeatureSource.
 func (s *sources) Fingerprint() (string, error) {
 	var all []string
 	for _, p := range s.parts {

@@ -81,19 +81,15 @@ func (p Part) rng(i int) *rand.Rand {
 	return rand.New(rand.NewPCG(p.options.Seed, p.stream<<32+uint64(i)))
 }
 
-// Name implements segmentation.Source.
 func (p Part) Name() string { return "scenes (" + p.part + ")" }
 
-// Len implements segmentation.Source.
 func (p Part) Len() int { return p.Scenes }
 
-// Masks implements segmentation.Source.
 func (p Part) Masks() bool { return true }
 
 // id returns the name of scene i, which counts from 1.
 func (p Part) id(i int) string { return fmt.Sprintf("%05d", i+1) }
 
-// Load implements segmentation.Source.
 func (p Part) Load(i int) (segmentation.Example, error) {
 	m, mask := p.scene(i)
 	return segmentation.Example{ID: p.id(i), Image: m, Mask: mask, Place: fmt.Sprintf("scene %d of %s", i+1, p.part)}, nil

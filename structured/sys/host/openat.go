@@ -62,7 +62,6 @@ func beginningOf(path string) ([]byte, error) {
 // afterMark reads ranges of a file that begins with a mark of byte order, which does not count.
 type afterMark struct{ *os.File }
 
-// ReadAt implements io.ReaderAt.
 func (f afterMark) ReadAt(p []byte, from int64) (int, error) {
 	return f.File.ReadAt(p, from+int64(len(ByteOrderMark)))
 }
@@ -98,7 +97,6 @@ func (u *unpackedAt) ReadAt(p []byte, from int64) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
 func (u *unpackedAt) Close() error {
 	if u.stream == nil {
 		return nil

@@ -1,5 +1,6 @@
-// Package instructions says which instruction sets kernels may use: those that the processor has, up to the one that the environment variable DSP_KERNELS names
-// (plain, avx2 or avx512). So tests and measurements run the kernels of other processors, and two machines can give the same bits.
+// Package instructions says which instruction sets kernels may use: those that the processor has, up to the one that
+// the environment variable DSP_KERNELS names (plain, avx2 or avx512). So tests and measurements run the kernels of
+// other processors, and two machines can give the same bits.
 package instructions
 
 import (
@@ -47,6 +48,21 @@ func AVX2() bool { return chosen >= avx2 }
 // AVX512 reports whether kernels may use AVX-512: F, CD, BW, DQ and VL.
 func AVX512() bool { return chosen >= avx512 }
 
+// Available returns the kernels that may be used, the fastest first. Those that the program was compiled without are
+// nil.
+func Available[K any](ofPlain, ofAVX2, ofAVX512 *K) []*K {
+	return available(chosen, ofPlain, ofAVX2, ofAVX512)
+}
+
+func available[K any](most set, kernels ...*K) (all []*K) {
+	for s := most; s >= plain; s-- {
+		if k := kernels[s]; k != nil {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
 // Check returns an error if DSP_KERNELS names no instruction set, or one that the processor lacks.
 func Check() error { return check(os.Getenv("DSP_KERNELS"), has()) }
 
@@ -57,7 +73,8 @@ func check(name string, has set) error {
 	case !ok:
 		return fmt.Errorf("DSP_KERNELS=%s: expected plain, avx2 or avx512", name)
 	case s > has:
-		return fmt.Errorf("DSP_KERNELS=%s: this processor lacks it; without DSP_KERNELS dsp uses the best that is there", name)
+		return fmt.Errorf("DSP_KERNELS=%s: this processor lacks it; without DSP_KERNELS dsp uses the best that is there",
+			name)
 	}
 	return nil
 }

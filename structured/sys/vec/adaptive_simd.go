@@ -2,21 +2,28 @@
 
 package vec
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
 
-func scaleOf8(v, unbias, floor f32x8) f32x8 { return v.Mul(unbias).Sqrt().Add(floor) }
+	"github.com/dsp-go/dsp/structured/sys/simd"
+)
 
-// Tails come first, here and below: a scalar that is used after a loop of vectors may be reloaded in it, by an instruction that makes some processors
-// wait for longer than the rest of a step takes.
+func scaleOf8(v, unbias, floor archsimd.Float32x8) archsimd.Float32x8 {
+	return v.Mul(unbias).Sqrt().Add(floor)
+}
+
+// Tails come first, here and below: a scalar that is used after a loop of vectors may be reloaded in it, by an
+// instruction that makes some processors wait for longer than the rest of a step takes.
 func observe8(β, unbias float32, g, v, q []float32) {
 	n := len(q) &^ 7
 	observe(β, unbias, g[n:], v[n:], q[n:])
-	vβ, fresh, u, one, zero, floor := of(β), of(1-β), of(unbias), of(1), of(0), of(Floor)
+	vβ, fresh, u, one, zero, floor := simd.Fill8(β), simd.Fill8(1-β), simd.Fill8(unbias), simd.Fill8(1), simd.Fill8(0),
+		simd.Fill8(Floor)
 	for i := 0; i < n; i += 8 {
-		x := load(g, i)
-		y := vβ.Mul(load(v, i)).Add(fresh.Mul(x.Mul(x)))
-		store(v, i, y)
-		store(q, i, one.Div(scaleOf8(y, u, floor)).Masked(y.NotEqual(zero)))
+		x := simd.Get8(g, i)
+		y := vβ.Mul(simd.Get8(v, i)).Add(fresh.Mul(x.Mul(x)))
+		simd.Put8(v, i, y)
+		simd.Put8(q, i, one.Div(scaleOf8(y, u, floor)).Masked(y.NotEqual(zero)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -24,21 +31,22 @@ func observe8(β, unbias float32, g, v, q []float32) {
 func observeTempered8(β, unbias, common, shift float32, g, v, q []float32) {
 	n := len(q) &^ 7
 	observeTempered(β, unbias, common, shift, g[n:], v[n:], q[n:])
-	vβ, fresh, u, c, s, one, zero, floor := of(β), of(1-β), of(unbias), of(common), of(shift), of(1), of(0), of(Floor)
+	vβ, fresh, u, c, s, one, zero, floor := simd.Fill8(β), simd.Fill8(1-β), simd.Fill8(unbias), simd.Fill8(common),
+		simd.Fill8(shift), simd.Fill8(1), simd.Fill8(0), simd.Fill8(Floor)
 	for i := 0; i < n; i += 8 {
-		x := load(g, i)
-		y := vβ.Mul(load(v, i)).Add(fresh.Mul(x.Mul(x)))
-		store(v, i, y)
-		store(q, i, one.Div(scaleOf8(y, u, floor).Mul(c).Sqrt().Add(s)).Masked(y.NotEqual(zero)))
+		x := simd.Get8(g, i)
+		y := vβ.Mul(simd.Get8(v, i)).Add(fresh.Mul(x.Mul(x)))
+		simd.Put8(v, i, y)
+		simd.Put8(q, i, one.Div(scaleOf8(y, u, floor).Mul(c).Sqrt().Add(s)).Masked(y.NotEqual(zero)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func descend8(a float32, g []float32, b float32, q, w []float32) {
-	n, va, vb := len(w)&^7, of(a), of(b)
+	n, va, vb := len(w)&^7, simd.Fill8(a), simd.Fill8(b)
 	for i := 0; i < n; i += 8 {
-		x := load(w, i)
-		store(w, i, x.Sub(load(q, i).Mul(va.Mul(load(g, i)).Add(vb.Mul(x)))))
+		x := simd.Get8(w, i)
+		simd.Put8(w, i, x.Sub(simd.Get8(q, i).Mul(va.Mul(simd.Get8(g, i)).Add(vb.Mul(x)))))
 	}
 	archsimd.ClearAVXUpperBits()
 	descend(a, g[n:], b, q[n:], w[n:])
@@ -47,20 +55,20 @@ func descend8(a float32, g []float32, b float32, q, w []float32) {
 func decay8(x float32, v, w []float32) {
 	n := len(w) &^ 7
 	decay(x, v[n:], w[n:])
-	vx, one, zero, floor := of(-x), of(1), of(0), of(Floor)
+	vx, one, zero, floor := simd.Fill8(-x), simd.Fill8(1), simd.Fill8(0), simd.Fill8(Floor)
 	for i := 0; i < n; i += 8 {
-		s, y := load(v, i), load(w, i)
-		store(w, i, y.Mul(exp8(vx.Div(scaleOf8(s, one, floor).Sqrt()))).Merge(y, s.NotEqual(zero)))
+		s, y := simd.Get8(v, i), simd.Get8(w, i)
+		simd.Put8(w, i, y.Mul(exp8(vx.Div(scaleOf8(s, one, floor).Sqrt()))).Merge(y, s.NotEqual(zero)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func descendMean8(β, ρ, a float32, g, q, m, w []float32) {
-	n, vβ, fresh, vρ, va := len(w)&^7, of(β), of(1-β), of(ρ), of(a)
+	n, vβ, fresh, vρ, va := len(w)&^7, simd.Fill8(β), simd.Fill8(1-β), simd.Fill8(ρ), simd.Fill8(a)
 	for i := 0; i < n; i += 8 {
-		y := vβ.Mul(load(m, i)).Add(fresh.Mul(load(g, i)))
-		store(m, i, y)
-		store(w, i, vρ.Mul(load(w, i)).Sub(va.Mul(load(q, i)).Mul(y)))
+		y := vβ.Mul(simd.Get8(m, i)).Add(fresh.Mul(simd.Get8(g, i)))
+		simd.Put8(m, i, y)
+		simd.Put8(w, i, vρ.Mul(simd.Get8(w, i)).Sub(va.Mul(simd.Get8(q, i)).Mul(y)))
 	}
 	archsimd.ClearAVXUpperBits()
 	descendMean(β, ρ, a, g[n:], q[n:], m[n:], w[n:])
@@ -70,10 +78,10 @@ func dot3By8(x, y, z []float32) float64 {
 	n := len(x) &^ 15
 	var s0, s1, s2, s3 archsimd.Float64x4
 	for i := 0; i < n; i += 16 {
-		s0 = product4(x, y, i).MulAdd(load4(z, i), s0)
-		s1 = product4(x, y, i+4).MulAdd(load4(z, i+4), s1)
-		s2 = product4(x, y, i+8).MulAdd(load4(z, i+8), s2)
-		s3 = product4(x, y, i+12).MulAdd(load4(z, i+12), s3)
+		s0 = product4(x, y, i).MulAdd(simd.GetWidened8(z, i), s0)
+		s1 = product4(x, y, i+4).MulAdd(simd.GetWidened8(z, i+4), s1)
+		s2 = product4(x, y, i+8).MulAdd(simd.GetWidened8(z, i+8), s2)
+		s3 = product4(x, y, i+12).MulAdd(simd.GetWidened8(z, i+12), s3)
 	}
 	p := (&sums{s0, s1, s2, s3}).partials()
 	dot3From(&p, n, x, y, z)

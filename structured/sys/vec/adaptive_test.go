@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The adaptive updates follow their formulas, and give the same bits on every implementation, at lengths around whole vectors.
+// The adaptive updates follow their formulas, and give the same bits on every implementation, at lengths around whole
+// vectors.
 func TestAdaptive(t *testing.T) {
 	every(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
@@ -70,7 +71,9 @@ func TestAdaptive(t *testing.T) {
 			check("DescendMean", s1, func(i int) float64 {
 				return 0.99*float64(w[i]) - 0.01*(0.9*float64(m[i])+0.1*float64(g[i]))*float64(q1[i])
 			})
-			for what, pair := range map[string][2][]float32{"v": {v1, v2}, "q": {q1, q2}, "v of ObserveTempered": {v3, v1}, "v of ObserveTempered, one lane": {v4, v1}, "q of ObserveTempered": {q3, q4}, "Descend": {w1, w2}, "Decay": {d1, d2}, "m": {m1, m2}, "DescendMean": {s1, s2}} {
+			for what, pair := range map[string][2][]float32{"v": {v1, v2}, "q": {q1, q2}, "v of ObserveTempered": {v3, v1},
+				"v of ObserveTempered, one lane": {v4, v1}, "q of ObserveTempered": {q3, q4}, "Descend": {w1, w2},
+				"Decay": {d1, d2}, "m": {m1, m2}, "DescendMean": {s1, s2}} {
 				if !slices.Equal(pair[0], pair[1]) {
 					t.Fatalf("%s of %d differs from one lane: %v and %v", what, n, pair[0], pair[1])
 				}
@@ -95,7 +98,7 @@ func BenchmarkAdaptive(b *testing.B) {
 			v[i], g[i] = 0, 0
 		}
 	}
-	for k, loops := range available() {
+	for k, loops := range available {
 		for name, f := range map[string]func(){
 			"observe":         func() { loops.observe(0.9, 1.5, g, v, q) },
 			"observeTempered": func() { loops.observeTempered(0.9, 1.5, 2, 0.25, g, v, q) },

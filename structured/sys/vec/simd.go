@@ -5,26 +5,13 @@ package vec
 import (
 	"math"
 	"simd/archsimd"
-	"unsafe"
 
-	"github.com/dsp-go/dsp/structured/sys/instructions"
+	"github.com/dsp-go/dsp/structured/sys/simd"
 )
 
-func choose() *loops {
-	switch {
-	case instructions.AVX512():
-		wide := avx2
-		wide.exp, wide.expDoubles, wide.dot, wide.differ, wide.single = exps16, expDoublesBy8, dot16, differ16, single16
-		return &wide
-	case instructions.AVX2():
-		return &avx2
-	}
-	return &plain
-}
-
-// avx2 processes eight numbers at a time (sums: sixteen) and leaves the remainder to plain. At the end it clears the upper
-// halves of the registers; dirty halves slow down the scalar floating-point code that follows.
-var avx2 = loops{
+// avx2 processes eight numbers at a time (sums: sixteen) and leaves the remainder to plain. At the end it clears the
+// upper halves of the registers; dirty halves slow down the scalar floating-point code that follows.
+var avx2 = &loops{
 	lanes:           8,
 	axpby:           axpby8,
 	mix:             mix8,
@@ -48,23 +35,22 @@ var avx2 = loops{
 	largest:         largest8,
 }
 
-type f32x8 = archsimd.Float32x8
-
-func load(x []float32, i int) f32x8 { return archsimd.LoadFloat32x8((*[8]float32)(x[i:])) }
-
-func store(x []float32, i int, v f32x8) { v.Store((*[8]float32)(x[i:])) }
-
-func of(x float32) f32x8 { return archsimd.BroadcastFloat32x8(x) }
+// avx512 is avx2 but for what gains by wider vectors.
+var avx512 = func() *loops {
+	l := *avx2
+	l.exp, l.expDoubles, l.dot, l.differ, l.single = exps16, expDoublesBy8, dot16, differ16, single16
+	return &l
+}()
 
 func axpby8(a float32, x []float32, b float32, y []float32) {
-	n, va, vb := len(y)&^7, of(a), of(b)
+	n, va, vb := len(y)&^7, simd.Fill8(a), simd.Fill8(b)
 	if b == 1 {
 		for i := 0; i < n; i += 8 {
-			store(y, i, load(y, i).Add(va.Mul(load(x, i))))
+			simd.Put8(y, i, simd.Get8(y, i).Add(va.Mul(simd.Get8(x, i))))
 		}
 	} else {
 		for i := 0; i < n; i += 8 {
-			store(y, i, va.Mul(load(x, i)).Add(vb.Mul(load(y, i))))
+			simd.Put8(y, i, va.Mul(simd.Get8(x, i)).Add(vb.Mul(simd.Get8(y, i))))
 		}
 	}
 	archsimd.ClearAVXUpperBits()
@@ -72,27 +58,27 @@ func axpby8(a float32, x []float32, b float32, y []float32) {
 }
 
 func mix8(a float32, x []float32, b float32, y, to []float32) {
-	n, va, vb := len(to)&^7, of(a), of(b)
+	n, va, vb := len(to)&^7, simd.Fill8(a), simd.Fill8(b)
 	for i := 0; i < n; i += 8 {
-		store(to, i, va.Mul(load(x, i)).Add(vb.Mul(load(y, i))))
+		simd.Put8(to, i, va.Mul(simd.Get8(x, i)).Add(vb.Mul(simd.Get8(y, i))))
 	}
 	archsimd.ClearAVXUpperBits()
 	mix(a, x[n:], b, y[n:], to[n:])
 }
 
 func scale8(a float32, x []float32) {
-	n, va := len(x)&^7, of(a)
+	n, va := len(x)&^7, simd.Fill8(a)
 	for i := 0; i < n; i += 8 {
-		store(x, i, va.Mul(load(x, i)))
+		simd.Put8(x, i, va.Mul(simd.Get8(x, i)))
 	}
 	archsimd.ClearAVXUpperBits()
 	scale(a, x[n:])
 }
 
 func addScaledDiff8(a float32, x, z, y []float32) {
-	n, va := len(y)&^7, of(a)
+	n, va := len(y)&^7, simd.Fill8(a)
 	for i := 0; i < n; i += 8 {
-		store(y, i, load(y, i).Add(va.Mul(load(x, i).Sub(load(z, i)))))
+		simd.Put8(y, i, simd.Get8(y, i).Add(va.Mul(simd.Get8(x, i).Sub(simd.Get8(z, i)))))
 	}
 	archsimd.ClearAVXUpperBits()
 	addScaledDiff(a, x[n:], z[n:], y[n:])
@@ -101,7 +87,7 @@ func addScaledDiff8(a float32, x, z, y []float32) {
 func standardise8(mean, scale, x []float32) {
 	n := len(x) &^ 7
 	for i := 0; i < n; i += 8 {
-		store(x, i, load(x, i).Sub(load(mean, i)).Mul(load(scale, i)))
+		simd.Put8(x, i, simd.Get8(x, i).Sub(simd.Get8(mean, i)).Mul(simd.Get8(scale, i)))
 	}
 	archsimd.ClearAVXUpperBits()
 	standardise(mean[n:], scale[n:], x[n:])
@@ -110,7 +96,7 @@ func standardise8(mean, scale, x []float32) {
 func exps8(x, to []float32) {
 	n := len(x) &^ 7
 	for i := 0; i < n; i += 8 {
-		store(to, i, exp8(load(x, i)))
+		simd.Put8(to, i, exp8(simd.Get8(x, i)))
 	}
 	archsimd.ClearAVXUpperBits()
 	exps(x[n:], to[n:])
@@ -118,12 +104,12 @@ func exps8(x, to []float32) {
 
 // exps16 computes the same steps as exp, with the constants in registers.
 func exps16(x, to []float32) {
-	n, by := len(x)&^15, archsimd.BroadcastFloat32x16
+	n, by := len(x)&^15, simd.Fill16
 	scale, round, hi, lo := by(log2e), by(rounder), by(ln2Hi), by(ln2Lo)
 	c0, c1, c2, c3, c4, c5, one := by(p0), by(p1), by(p2), by(p3), by(p4), by(p5), by(1)
 	low, high, infinite := by(tooSmall), by(tooLarge), by(float32(math.Inf(1)))
 	for i := 0; i < n; i += 16 {
-		x := archsimd.LoadFloat32x16((*[16]float32)(x[i:]))
+		x := simd.Get16(x, i)
 		shifted := x.Mul(scale).Add(round)
 		n := shifted.Sub(round)
 		r := x.Sub(n.Mul(hi))
@@ -137,7 +123,7 @@ func exps16(x, to []float32) {
 		y := p.AsInt32x16().Add(shifted.AsInt32x16().ShiftAllLeft(23)).AsFloat32x16()
 		y = y.Masked(x.GreaterEqual(low))
 		y = infinite.Merge(y, x.Greater(high))
-		x.Merge(y, x.IsNaN()).Store((*[16]float32)(to[i:]))
+		simd.Put16(to, i, x.Merge(y, x.IsNaN()))
 	}
 	archsimd.ClearAVXUpperBits()
 	exps8(x[n:], to[n:])
@@ -145,9 +131,10 @@ func exps16(x, to []float32) {
 
 // expDoubles4 computes the same steps as expDouble.
 func expDoubles4(x []float64) {
-	by, n := archsimd.BroadcastFloat64x4, len(x)&^3
+	by, n := simd.FillDouble8, len(x)&^3
 	log2e, round, hi, lo, least := by(math.Log2E), by(doubleRounder), by(-doubleHi), by(-doubleLo), by(leastDouble)
-	c0, c1, c2, c3, c4, c5, c6 := by(taylor[0]), by(taylor[1]), by(taylor[2]), by(taylor[3]), by(taylor[4]), by(taylor[5]), by(taylor[6])
+	c0, c1, c2, c3, c4, c5, c6 := by(taylor[0]), by(taylor[1]), by(taylor[2]), by(taylor[3]), by(taylor[4]), by(taylor[5]),
+		by(taylor[6])
 	c7, c8, c9, c10, one := by(taylor[7]), by(taylor[8]), by(taylor[9]), by(taylor[10]), by(1)
 	for i := 0; i < n; i += 4 {
 		v := archsimd.LoadFloat64x4((*[4]float64)(x[i:]))
@@ -156,7 +143,7 @@ func expDoubles4(x []float64) {
 		r := n.MulAdd(lo, n.MulAdd(hi, v))
 		p := c0.MulAdd(r, c1).MulAdd(r, c2).MulAdd(r, c3).MulAdd(r, c4).MulAdd(r, c5).MulAdd(r, c6)
 		p = p.MulAdd(r, c7).MulAdd(r, c8).MulAdd(r, c9).MulAdd(r, c10).MulAdd(r, one).MulAdd(r, one)
-		y := p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4()
+		y := simd.LdexpDouble8(p, shifted)
 		y.Masked(v.Greater(least)).Store((*[4]float64)(x[i:]))
 	}
 	archsimd.ClearAVXUpperBits()
@@ -165,7 +152,7 @@ func expDoubles4(x []float64) {
 
 // expDoublesBy8 computes the same steps as expDouble. Constants come from memory: in registers they would leave too few.
 func expDoublesBy8(x []float64) {
-	by, n := archsimd.BroadcastFloat64x8, len(x)&^7
+	by, n := simd.FillDouble16, len(x)&^7
 	for i := 0; i < n; i += 8 {
 		v := archsimd.LoadFloat64x8((*[8]float64)(x[i:]))
 		s := v.MulAdd(by(math.Log2E), by(doubleRounder))
@@ -196,20 +183,20 @@ func expDoublesBy8(x []float64) {
 }
 
 // exp8 computes the same steps as exp.
-func exp8(x f32x8) f32x8 {
-	shifted := x.Mul(of(log2e)).Add(of(rounder))
-	n := shifted.Sub(of(rounder))
-	r := x.Sub(n.Mul(of(ln2Hi)))
-	r = r.Sub(n.Mul(of(ln2Lo)))
-	p := r.Mul(of(p0)).Add(of(p1))
-	p = p.Mul(r).Add(of(p2))
-	p = p.Mul(r).Add(of(p3))
-	p = p.Mul(r).Add(of(p4))
-	p = p.Mul(r).Add(of(p5))
-	p = p.Mul(r.Mul(r)).Add(r).Add(of(1))
+func exp8(x archsimd.Float32x8) archsimd.Float32x8 {
+	shifted := x.Mul(simd.Fill8(log2e)).Add(simd.Fill8(rounder))
+	n := shifted.Sub(simd.Fill8(rounder))
+	r := x.Sub(n.Mul(simd.Fill8(ln2Hi)))
+	r = r.Sub(n.Mul(simd.Fill8(ln2Lo)))
+	p := r.Mul(simd.Fill8(p0)).Add(simd.Fill8(p1))
+	p = p.Mul(r).Add(simd.Fill8(p2))
+	p = p.Mul(r).Add(simd.Fill8(p3))
+	p = p.Mul(r).Add(simd.Fill8(p4))
+	p = p.Mul(r).Add(simd.Fill8(p5))
+	p = p.Mul(r.Mul(r)).Add(r).Add(simd.Fill8(1))
 	y := p.AsInt32x8().Add(shifted.AsInt32x8().ShiftAllLeft(23)).AsFloat32x8()
-	y = y.Masked(x.GreaterEqual(of(tooSmall)))
-	y = of(float32(math.Inf(1))).Merge(y, x.Greater(of(tooLarge)))
+	y = y.Masked(x.GreaterEqual(simd.Fill8(tooSmall)))
+	y = simd.Fill8(float32(math.Inf(1))).Merge(y, x.Greater(simd.Fill8(tooLarge)))
 	return x.Merge(y, x.IsNaN())
 }
 
@@ -224,19 +211,14 @@ func (s *sums) partials() (p partials) {
 	return p
 }
 
-// load4 loads four numbers as float64.
-func load4(x []float32, i int) archsimd.Float64x4 {
-	return archsimd.LoadFloat32x4((*[4]float32)(x[i:])).ConvertToFloat64()
-}
-
 func dot8(x, y []float32) float64 {
 	n := len(x) &^ 15
 	var s0, s1, s2, s3 archsimd.Float64x4
 	for i := 0; i < n; i += 16 {
-		s0 = load4(x, i).MulAdd(load4(y, i), s0)
-		s1 = load4(x, i+4).MulAdd(load4(y, i+4), s1)
-		s2 = load4(x, i+8).MulAdd(load4(y, i+8), s2)
-		s3 = load4(x, i+12).MulAdd(load4(y, i+12), s3)
+		s0 = simd.GetWidened8(x, i).MulAdd(simd.GetWidened8(y, i), s0)
+		s1 = simd.GetWidened8(x, i+4).MulAdd(simd.GetWidened8(y, i+4), s1)
+		s2 = simd.GetWidened8(x, i+8).MulAdd(simd.GetWidened8(y, i+8), s2)
+		s3 = simd.GetWidened8(x, i+12).MulAdd(simd.GetWidened8(y, i+12), s3)
 	}
 	p := (&sums{s0, s1, s2, s3}).partials()
 	dotFrom(&p, n, x, y)
@@ -247,17 +229,17 @@ func differ8(x, y, p, q, d []float32) (float64, float64) {
 	n := len(d) &^ 15
 	var s0, s1, s2, s3, t0, t1, t2, t3 archsimd.Float64x4
 	for i := 0; i < n; i += 16 {
-		low, high := load(x, i).Sub(load(y, i)), load(x, i+8).Sub(load(y, i+8))
-		store(d, i, low)
-		store(d, i+8, high)
+		low, high := simd.Get8(x, i).Sub(simd.Get8(y, i)), simd.Get8(x, i+8).Sub(simd.Get8(y, i+8))
+		simd.Put8(d, i, low)
+		simd.Put8(d, i+8, high)
 		e := low.GetLo().ConvertToFloat64()
-		s0, t0 = e.MulAdd(load4(p, i), s0), e.MulAdd(load4(q, i), t0)
+		s0, t0 = e.MulAdd(simd.GetWidened8(p, i), s0), e.MulAdd(simd.GetWidened8(q, i), t0)
 		e = low.GetHi().ConvertToFloat64()
-		s1, t1 = e.MulAdd(load4(p, i+4), s1), e.MulAdd(load4(q, i+4), t1)
+		s1, t1 = e.MulAdd(simd.GetWidened8(p, i+4), s1), e.MulAdd(simd.GetWidened8(q, i+4), t1)
 		e = high.GetLo().ConvertToFloat64()
-		s2, t2 = e.MulAdd(load4(p, i+8), s2), e.MulAdd(load4(q, i+8), t2)
+		s2, t2 = e.MulAdd(simd.GetWidened8(p, i+8), s2), e.MulAdd(simd.GetWidened8(q, i+8), t2)
 		e = high.GetHi().ConvertToFloat64()
-		s3, t3 = e.MulAdd(load4(p, i+12), s3), e.MulAdd(load4(q, i+12), t3)
+		s3, t3 = e.MulAdd(simd.GetWidened8(p, i+12), s3), e.MulAdd(simd.GetWidened8(q, i+12), t3)
 	}
 	s, t := (&sums{s0, s1, s2, s3}).partials(), (&sums{t0, t1, t2, t3}).partials()
 	differFrom(&s, &t, n, x, y, p, q, d)
@@ -269,12 +251,13 @@ func dot16(x, y []float32) float64 {
 	var s0, s1 archsimd.Float64x8
 	n, i := len(x), 0
 	for ; i+16 <= n; i += 16 {
-		s0 = load(x, i).ConvertToFloat64().MulAdd(load(y, i).ConvertToFloat64(), s0)
-		s1 = load(x, i+8).ConvertToFloat64().MulAdd(load(y, i+8).ConvertToFloat64(), s1)
+		s0 = simd.Get8(x, i).ConvertToFloat64().MulAdd(simd.Get8(y, i).ConvertToFloat64(), s0)
+		s1 = simd.Get8(x, i+8).ConvertToFloat64().MulAdd(simd.Get8(y, i+8).ConvertToFloat64(), s1)
 	}
 	for ; i < n; i += 8 {
-		in := first(n - i)
-		s0, s1 = s1, loadFirst(x, i, in).ConvertToFloat64().MulAdd(loadFirst(y, i, in).ConvertToFloat64(), s0)
+		in := simd.First8(n - i)
+		s0, s1 = s1, simd.LoadFirst8(simd.At(x), i, in).ConvertToFloat64().
+			MulAdd(simd.LoadFirst8(simd.At(y), i, in).ConvertToFloat64(), s0)
 	}
 	if n&15 > 0 && n&15 <= 8 {
 		s0, s1 = s1, s0
@@ -287,20 +270,20 @@ func differ16(x, y, p, q, d []float32) (float64, float64) {
 	var s0, s1, t0, t1 archsimd.Float64x8
 	n, i := len(d), 0
 	for ; i+16 <= n; i += 16 {
-		low, high := load(x, i).Sub(load(y, i)), load(x, i+8).Sub(load(y, i+8))
-		store(d, i, low)
-		store(d, i+8, high)
+		low, high := simd.Get8(x, i).Sub(simd.Get8(y, i)), simd.Get8(x, i+8).Sub(simd.Get8(y, i+8))
+		simd.Put8(d, i, low)
+		simd.Put8(d, i+8, high)
 		e, f := low.ConvertToFloat64(), high.ConvertToFloat64()
-		s0, t0 = e.MulAdd(load(p, i).ConvertToFloat64(), s0), e.MulAdd(load(q, i).ConvertToFloat64(), t0)
-		s1, t1 = f.MulAdd(load(p, i+8).ConvertToFloat64(), s1), f.MulAdd(load(q, i+8).ConvertToFloat64(), t1)
+		s0, t0 = e.MulAdd(simd.Get8(p, i).ConvertToFloat64(), s0), e.MulAdd(simd.Get8(q, i).ConvertToFloat64(), t0)
+		s1, t1 = f.MulAdd(simd.Get8(p, i+8).ConvertToFloat64(), s1), f.MulAdd(simd.Get8(q, i+8).ConvertToFloat64(), t1)
 	}
 	for ; i < n; i += 8 {
-		in := first(n - i)
-		low := loadFirst(x, i, in).Sub(loadFirst(y, i, in))
-		low.StoreMasked(at(d, i), in)
+		in := simd.First8(n - i)
+		low := simd.LoadFirst8(simd.At(x), i, in).Sub(simd.LoadFirst8(simd.At(y), i, in))
+		simd.StoreFirst8(simd.At(d), i, low, in)
 		e := low.ConvertToFloat64()
-		s0, s1 = s1, e.MulAdd(loadFirst(p, i, in).ConvertToFloat64(), s0)
-		t0, t1 = t1, e.MulAdd(loadFirst(q, i, in).ConvertToFloat64(), t0)
+		s0, s1 = s1, e.MulAdd(simd.LoadFirst8(simd.At(p), i, in).ConvertToFloat64(), s0)
+		t0, t1 = t1, e.MulAdd(simd.LoadFirst8(simd.At(q), i, in).ConvertToFloat64(), t0)
 	}
 	if n&15 > 0 && n&15 <= 8 {
 		s0, s1, t0, t1 = s1, s0, t1, t0
@@ -316,30 +299,11 @@ func total16(low, high archsimd.Float64x8) float64 {
 	return pairwise(s[:])
 }
 
-var upTo8 = [8]int32{0, 1, 2, 3, 4, 5, 6, 7}
-
-// first selects the first n lanes of eight, or all of them.
-func first(n int) archsimd.Mask32x8 {
-	return archsimd.LoadInt32x8(&upTo8).Less(archsimd.BroadcastInt32x8(int32(n)))
-}
-
-//go:nocheckptr
-func at(x []float32, i int) *[8]float32 {
-	return (*[8]float32)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(x)), 4*i))
-}
-
-// loadFirst loads x[i:], which may end after the lanes that mask selects; the others are 0.
-//
-//go:nocheckptr
-func loadFirst(x []float32, i int, mask archsimd.Mask32x8) f32x8 {
-	return archsimd.LoadMaskedFloat32x8(at(x, i), mask)
-}
-
 func largest8(x []float32) int32 {
 	n, most := len(x)&^7, archsimd.BroadcastInt32x8(0)
 	mask, none := archsimd.BroadcastInt32x8(magnitude), archsimd.BroadcastInt32x8(minusForever)
 	for i := 0; i < n; i += 8 {
-		b := load(x, i).AsInt32x8()
+		b := simd.Get8(x, i).AsInt32x8()
 		most = most.Max(b.And(mask).Masked(b.NotEqual(none)))
 	}
 	half := most.GetLo().Max(most.GetHi())
@@ -351,28 +315,28 @@ func largest8(x []float32) int32 {
 
 func single8(x, y []float32) float32 {
 	n := len(x) &^ 31
-	var s0, s1, s2, s3 f32x8
+	var s0, s1, s2, s3 archsimd.Float32x8
 	for i := 0; i < n; i += 32 {
-		s0 = s0.Add(load(x, i).Mul(load(y, i)))
-		s1 = s1.Add(load(x, i+8).Mul(load(y, i+8)))
-		s2 = s2.Add(load(x, i+16).Mul(load(y, i+16)))
-		s3 = s3.Add(load(x, i+24).Mul(load(y, i+24)))
+		s0 = s0.Add(simd.Get8(x, i).Mul(simd.Get8(y, i)))
+		s1 = s1.Add(simd.Get8(x, i+8).Mul(simd.Get8(y, i+8)))
+		s2 = s2.Add(simd.Get8(x, i+16).Mul(simd.Get8(y, i+16)))
+		s3 = s3.Add(simd.Get8(x, i+24).Mul(simd.Get8(y, i+24)))
 	}
 	if n == len(x) {
 		return total8(s0.Add(s2), s1.Add(s3))
 	}
 	var s singles
-	store(s[:], 0, s0)
-	store(s[:], 8, s1)
-	store(s[:], 16, s2)
-	store(s[:], 24, s3)
+	simd.Put8(s[:], 0, s0)
+	simd.Put8(s[:], 8, s1)
+	simd.Put8(s[:], 16, s2)
+	simd.Put8(s[:], 24, s3)
 	archsimd.ClearAVXUpperBits()
 	singleFrom(&s, n, x, y)
 	return s.total()
 }
 
 // total8 is the rest of singles.total, from the first 16 sums on.
-func total8(low, high f32x8) float32 {
+func total8(low, high archsimd.Float32x8) float32 {
 	var s [8]float32
 	low.Add(high).Store(&s)
 	archsimd.ClearAVXUpperBits()
@@ -383,8 +347,8 @@ func single16(x, y []float32) float32 {
 	n := len(x) &^ 31
 	var s0, s1 archsimd.Float32x16
 	for i := 0; i < n; i += 32 {
-		s0 = s0.Add(load16(x, i).Mul(load16(y, i)))
-		s1 = s1.Add(load16(x, i+16).Mul(load16(y, i+16)))
+		s0 = s0.Add(simd.Get16(x, i).Mul(simd.Get16(y, i)))
+		s1 = s1.Add(simd.Get16(x, i+16).Mul(simd.Get16(y, i+16)))
 	}
 	if n == len(x) {
 		s := s0.Add(s1)
@@ -398,16 +362,12 @@ func single16(x, y []float32) float32 {
 	return s.total()
 }
 
-func load16(x []float32, i int) archsimd.Float32x16 {
-	return archsimd.LoadFloat32x16((*[16]float32)(x[i:]))
-}
-
 func within8(most float32, x []float32) bool {
 	n := len(x) &^ 7
-	hi, lo, least := of(most), of(-most), of(float32(math.Inf(-1)))
+	hi, lo, least := simd.Fill8(most), simd.Fill8(-most), simd.Fill8(float32(math.Inf(-1)))
 	right := hi.Equal(hi)
 	for i := 0; i < n; i += 8 {
-		v := load(x, i)
+		v := simd.Get8(x, i)
 		right = right.And(v.LessEqual(hi)).And(v.GreaterEqual(lo).Or(v.Equal(least)))
 	}
 	all := right.ToBits() == 0xff
@@ -419,8 +379,9 @@ func dist2By8(x, y []float32) float64 {
 	n := len(x) &^ 15
 	var s0, s1, s2, s3 archsimd.Float64x4
 	for i := 0; i < n; i += 16 {
-		d0, d1 := load4(x, i).Sub(load4(y, i)), load4(x, i+4).Sub(load4(y, i+4))
-		d2, d3 := load4(x, i+8).Sub(load4(y, i+8)), load4(x, i+12).Sub(load4(y, i+12))
+		d0, d1 := simd.GetWidened8(x, i).Sub(simd.GetWidened8(y, i)), simd.GetWidened8(x, i+4).Sub(simd.GetWidened8(y, i+4))
+		d2, d3 := simd.GetWidened8(x, i+8).Sub(simd.GetWidened8(y, i+8)),
+			simd.GetWidened8(x, i+12).Sub(simd.GetWidened8(y, i+12))
 		s0, s1 = s0.Add(d0.Mul(d0)), s1.Add(d1.Mul(d1))
 		s2, s3 = s2.Add(d2.Mul(d2)), s3.Add(d3.Mul(d3))
 	}
@@ -433,8 +394,8 @@ func sum8(x []float32) float64 {
 	n := len(x) &^ 15
 	var s0, s1, s2, s3 archsimd.Float64x4
 	for i := 0; i < n; i += 16 {
-		s0, s1 = s0.Add(load4(x, i)), s1.Add(load4(x, i+4))
-		s2, s3 = s2.Add(load4(x, i+8)), s3.Add(load4(x, i+12))
+		s0, s1 = s0.Add(simd.GetWidened8(x, i)), s1.Add(simd.GetWidened8(x, i+4))
+		s2, s3 = s2.Add(simd.GetWidened8(x, i+8)), s3.Add(simd.GetWidened8(x, i+12))
 	}
 	p := (&sums{s0, s1, s2, s3}).partials()
 	sumFrom(&p, n, x)

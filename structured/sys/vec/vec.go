@@ -1,4 +1,5 @@
-// Package vec implements dense float32 vector arithmetic for optimisers: weights and gradients. Sums are float64, but for Dot.
+// Package vec implements dense float32 vector arithmetic for optimisers: weights and gradients. Sums are float64, but
+// for Dot.
 //
 // It uses SIMD where the build and the machine support it, and gives the same bits everywhere: element-wise operations
 // round each product before the addition, and sums add 16 partial sums (Dot: 32) in a fixed order.
@@ -6,7 +7,11 @@
 // Every function takes the length of the slice that it writes, or else of the first one; a shorter slice panics.
 package vec
 
-import "math"
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured/sys/instructions"
+)
 
 // Axpy adds a·x to y.
 func Axpy(a float32, x, y []float32) { fastest.axpby(a, x[:len(y)], 1, y) }
@@ -60,7 +65,8 @@ func Sum(x []float32) float64 { return fastest.sum(x) }
 // Within reports whether all numbers are within ±most, or −∞.
 func Within(most float32, x []float32) bool { return fastest.within(most, x) }
 
-// Largest returns the largest |x| that is not infinite, NaN if some x is NaN, and +∞ if some x is +∞. Of no numbers it is 0.
+// Largest returns the largest |x| that is not infinite, NaN if some x is NaN, and +∞ if some x is +∞. Of no numbers it
+// is 0.
 func Largest(x []float32) float32 { return math.Float32frombits(uint32(fastest.largest(x))) }
 
 // loops is one implementation of the loops of this package: plain or SIMD.
@@ -88,7 +94,10 @@ type loops struct {
 	largest         func(x []float32) int32 // its bits
 }
 
-var fastest = choose()
+// available are the loops that this build and machine can run, the fastest first.
+var available = instructions.Available(&plain, avx2, avx512)
+
+var fastest = available[0]
 
 // Soften sets each w to the soft threshold of v, sign(v)·max(|v| − τ, 0). v and w may be the same.
 func Soften(τ float32, v, w []float32) {

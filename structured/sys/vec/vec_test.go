@@ -11,7 +11,7 @@ import (
 // every runs a check on all loops that this build and machine have.
 func every(t *testing.T, check func(t *testing.T)) {
 	defer func(l *loops) { fastest = l }(fastest)
-	for _, l := range available() {
+	for _, l := range available {
 		fastest = l
 		t.Run(fmt.Sprint(l.lanes, " lanes"), check)
 	}
@@ -42,8 +42,10 @@ func TestElementWise(t *testing.T) {
 				}
 			}
 			same("Axpy", func(y []float32) { Axpy(a, x, y) }, func(i int) float32 { return y[i] + float32(a*x[i]) })
-			same("Axpby", func(y []float32) { Axpby(a, x, b, y) }, func(i int) float32 { return float32(a*x[i]) + float32(b*y[i]) })
-			same("Mix", func(y []float32) { Mix(a, x, b, slices.Clone(y), y) }, func(i int) float32 { return float32(a*x[i]) + float32(b*y[i]) })
+			same("Axpby", func(y []float32) { Axpby(a, x, b, y) },
+				func(i int) float32 { return float32(a*x[i]) + float32(b*y[i]) })
+			same("Mix", func(y []float32) { Mix(a, x, b, slices.Clone(y), y) },
+				func(i int) float32 { return float32(a*x[i]) + float32(b*y[i]) })
 			same("Scale", func(y []float32) { Scale(a, y) }, func(i int) float32 { return a * y[i] })
 			same("AddScaledDiff", func(y []float32) { AddScaledDiff(a, x, z, y) },
 				func(i int) float32 { return y[i] + float32(a*(x[i]-z[i])) })
@@ -62,7 +64,8 @@ func TestWithin(t *testing.T) {
 				t.Fatalf("%v is not within 5", x)
 			}
 			for i := range x {
-				for v, want := range map[float32]bool{5: true, -5: true, -inf: true, inf: false, nan: false, 5.000001: false, -5.000001: false, 0: true} {
+				for v, want := range map[float32]bool{5: true, -5: true, -inf: true, inf: false, nan: false, 5.000001: false,
+					-5.000001: false, 0: true} {
 					y := slices.Clone(x)
 					if y[i] = v; Within(5, y) != want {
 						t.Fatalf("with %v at %d of %d: %t", v, i, n, !want)
@@ -95,7 +98,8 @@ func TestSums(t *testing.T) {
 				}
 			}
 			same("Dot64", Dot64(x, y), dot(x, y), wantDot)
-			if got, want := Dot(x, y), single(x, y); math.Float32bits(got) != math.Float32bits(want) || math.Abs(float64(got)-wantDot) > 1e-5*float64(1+n) {
+			if got, want := Dot(x, y), single(x, y); math.Float32bits(got) != math.Float32bits(want) ||
+				math.Abs(float64(got)-wantDot) > 1e-5*float64(1+n) {
 				t.Fatalf("Dot of %d is %g, on one lane %g, want %g", n, got, want, wantDot)
 			}
 			d, p, q := make([]float32, n), random(r, n), random(r, n)
@@ -221,7 +225,8 @@ func TestLargest(t *testing.T) {
 				t.Fatalf("of %d numbers the largest is %g, want %g", n, got, want)
 			}
 			for k := range x {
-				for _, with := range []struct{ put, want float32 }{{-inf, 0}, {inf, inf}, {-math.MaxFloat32, math.MaxFloat32}, {nan, nan}, {-nan, nan}} {
+				for _, with := range []struct{ put, want float32 }{{-inf, 0}, {inf, inf}, {-math.MaxFloat32, math.MaxFloat32},
+					{nan, nan}, {-nan, nan}} {
 					one := make([]float32, n)
 					one[k] = with.put
 					if got := Largest(one); got != with.want && (got == got || with.want == with.want) {

@@ -54,12 +54,10 @@ func NewRecorder(dir string, earlier []trainrecord.Record) (*Recorder, error) {
 	return r, nil
 }
 
-// Record implements record.Recorder.
 func (r *Recorder) Record(record trainrecord.Record) error {
 	return r.w.scalars(r.start+record.Seconds, record.Pass, scalars(record)...)
 }
 
-// Close implements record.Recorder.
 func (r *Recorder) Close() error { return r.file.Close() }
 
 // scalars lists the numbers in a record.

@@ -15,21 +15,16 @@ type dense struct {
 	limits Limits
 }
 
-// Inputs implements Reader.
 func (r *dense) Inputs() []Input { return []Input{{Name: "features", Kind: Numbers, Width: r.dim}} }
 
-// Sample implements Reader.
 func (r *dense) Sample() string {
 	return fmt.Sprintf(`{"features": [[…], […]]} with %d numbers in each row`, r.dim)
 }
 
-// Members implements Reader.
 func (r *dense) Members() []string { return []string{"features", "labels"} }
 
-// Known implements Reader.
 func (r *dense) Known() string { return labelsOf("position") }
 
-// Example implements Reader.
 func (r *dense) Example(o *Object) (Example, error) {
 	if err := o.only(r); err != nil {
 		return Example{}, err
@@ -71,21 +66,16 @@ type attributes struct {
 	limits     Limits
 }
 
-// Inputs implements Reader.
 func (r *attributes) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
 
-// Sample implements Reader.
 func (r *attributes) Sample() string {
 	return `{"attributes": [["w=John", "cap:0.5"], ["w=Smith"]]}`
 }
 
-// Members implements Reader.
 func (r *attributes) Members() []string { return []string{"attributes", "labels"} }
 
-// Known implements Reader.
 func (r *attributes) Known() string { return labelsOf("position") }
 
-// Example implements Reader.
 func (r *attributes) Example(o *Object) (Example, error) {
 	if err := o.only(r); err != nil {
 		return Example{}, err

@@ -37,10 +37,8 @@ type graph struct {
 	labels       []string // what is known of them, or nil
 }
 
-// Inputs implements Reader.
 func (r *graphReader) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
 
-// Sample implements Reader.
 func (r *graphReader) Sample() string {
 	text := `{"node_features": [[…], […]], "edges": [[0, 1]]`
 	if r.edges.Dim > 0 {
@@ -52,12 +50,10 @@ func (r *graphReader) Sample() string {
 	return text + fmt.Sprintf("} with %d numbers per variable and %d per edge", r.dim, r.edges.Dim)
 }
 
-// Members implements Reader.
 func (r *graphReader) Members() []string {
 	return []string{"node_features", "edges", "edge_features", "edge_types", "labels"}
 }
 
-// Known implements Reader.
 func (r *graphReader) Known() string { return labelsOf("variable") }
 
 // Example implements Reader. A graph without edges may leave them out.

@@ -104,16 +104,12 @@ func newRegions(m *models.Model, limits Limits) *regions {
 	return &regions{r, limits}
 }
 
-// Inputs implements Reader.
 func (r *regions) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
 
-// Sample implements Reader.
 func (r *regions) Sample() string { return imageSample }
 
-// Members implements Reader.
 func (r *regions) Members() []string { return []string{"image", "mask"} }
 
-// Known implements Reader.
 func (r *regions) Known() string {
 	return `a "mask", a PNG file in base64 whose pixels are labels, or 255 where they are open`
 }
@@ -124,7 +120,6 @@ const edgesOfRegion = 4
 // masked is an image file with the file of what is known of its labels.
 type masked struct{ image, mask []byte }
 
-// Example implements Reader.
 func (r *regions) Example(o *Object) (Example, error) {
 	e, h, err := encoded(o, r.limits, r)
 	if err != nil {
@@ -153,7 +148,6 @@ func (r *regions) Example(o *Object) (Example, error) {
 	return e, nil
 }
 
-// Dataset implements Reader.
 func (r *regions) Dataset(all []Example) (*structured.Dataset, error) {
 	list := make(imageList, len(all))
 	for i, e := range all {
@@ -195,16 +189,12 @@ type imageList []struct {
 	mask  *masks.Mask
 }
 
-// Name implements segmentation.Source.
 func (l imageList) Name() string { return dataName }
 
-// Len implements segmentation.Source.
 func (l imageList) Len() int { return len(l) }
 
-// Masks implements segmentation.Source.
 func (l imageList) Masks() bool { return len(l) > 0 && l[0].mask != nil }
 
-// Load implements segmentation.Source.
 func (l imageList) Load(i int) (segmentation.Example, error) {
 	place := "image"
 	if l[i].mask != nil {
@@ -226,26 +216,20 @@ func newScenes(m *models.Model, limits Limits) *scenes {
 	return &scenes{o, limits}
 }
 
-// Inputs implements Reader.
 func (r *scenes) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
 
-// Sample implements Reader.
 func (r *scenes) Sample() string { return imageSample }
 
-// Members implements Reader.
 func (r *scenes) Members() []string { return []string{"image"} }
 
-// Known implements Reader.
 func (r *scenes) Known() string { return "" }
 
-// Example implements Reader.
 func (r *scenes) Example(o *Object) (Example, error) {
 	e, _, err := encoded(o, r.limits, r)
 	e.Extent.Positions = r.options.Positions()
 	return e, err
 }
 
-// Dataset implements Reader.
 func (r *scenes) Dataset(all []Example) (*structured.Dataset, error) {
 	list, err := decoded(all)
 	if err != nil {

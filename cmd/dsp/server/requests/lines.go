@@ -19,16 +19,12 @@ func newLineImages(m *models.Model, limits Limits) *lineImages {
 	return &lineImages{tasks.LineReader(&m.Config), m.Labels, limits}
 }
 
-// Inputs implements Reader.
 func (r *lineImages) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
 
-// Sample implements Reader.
 func (r *lineImages) Sample() string { return imageSample }
 
-// Members implements Reader.
 func (r *lineImages) Members() []string { return []string{"image"} }
 
-// Known implements Reader.
 func (r *lineImages) Known() string { return "" }
 
 // Example implements Reader. A small image of a long line becomes a long one as it is scaled to the height of a frame.
@@ -46,7 +42,6 @@ func (r *lineImages) Example(o *Object) (Example, error) {
 	return e, err
 }
 
-// Dataset implements Reader.
 func (r *lineImages) Dataset(all []Example) (*structured.Dataset, error) {
 	list, err := decoded(all)
 	if err != nil {

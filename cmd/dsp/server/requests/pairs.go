@@ -24,19 +24,14 @@ type pair struct {
 	links          []alignments.Link // that are known, or nil
 }
 
-// Inputs implements Reader.
 func (r *pairs) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
 
-// Sample implements Reader.
 func (r *pairs) Sample() string { return `{"source": ["das", "Haus"], "target": ["the", "house"]}` }
 
-// Members implements Reader.
 func (r *pairs) Members() []string { return []string{"source", "target", "links"} }
 
-// Known implements Reader.
 func (r *pairs) Known() string { return `sure "links", such as [[0, 1]]` }
 
-// Example implements Reader.
 func (r *pairs) Example(o *Object) (Example, error) {
 	if err := o.only(r); err != nil {
 		return Example{}, err
@@ -102,21 +97,16 @@ func pairDim(m *models.Model) int {
 	return 0
 }
 
-// Inputs implements Reader.
 func (r *pairArrays) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
 
-// Sample implements Reader.
 func (r *pairArrays) Sample() string {
 	return fmt.Sprintf(`{"pair_features": [[[…], […]], [[…], […]]]}, a row for each source item and in it a list of %d numbers for each target item`, r.dim)
 }
 
-// Members implements Reader.
 func (r *pairArrays) Members() []string { return []string{"pair_features", "links"} }
 
-// Known implements Reader.
 func (r *pairArrays) Known() string { return `sure "links", such as [[0, 1]]` }
 
-// Example implements Reader.
 func (r *pairArrays) Example(o *Object) (Example, error) {
 	if err := o.only(r); err != nil {
 		return Example{}, err
@@ -140,7 +130,6 @@ func (r *pairArrays) Example(o *Object) (Example, error) {
 	return p.example(o), p.know(o.Links)
 }
 
-// Dataset implements Reader.
 func (r *pairArrays) Dataset(all []Example) (*structured.Dataset, error) {
 	c := &alignments.Corpus{Name: dataName, Dim: r.dim, Offsets: []int{0}}
 	for i, e := range all {

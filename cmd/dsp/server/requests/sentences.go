@@ -35,7 +35,6 @@ func newSentences(m *models.Model, columns []inputs.Column, limits Limits, split
 // treeColumns are the columns of CoNLL-U that hold what an object has, and their places in a line.
 var treeColumns = map[string]int{"word": treebank.Form, "lemma": treebank.Lemma, "upos": treebank.UPOS, "xpos": treebank.XPOS, "feats": treebank.Feats}
 
-// Inputs implements Reader.
 func (r *sentences) Inputs() []Input {
 	var all []Input
 	for _, c := range r.columns {
@@ -51,7 +50,6 @@ func (r *sentences) reads(name string) bool {
 	return slices.Contains(r.columns, inputs.Column{Name: name, Read: true})
 }
 
-// Sample implements Reader.
 func (r *sentences) Sample() string {
 	if !r.reads("upos") {
 		return `{"words": ["Dogs", "bark"]}`
@@ -132,7 +130,6 @@ func (r *sentences) notKept(o *Object) string {
 	return ""
 }
 
-// Members implements Reader.
 func (r *sentences) Members() []string {
 	members := []string{"words", "pos", "columns", "text"}
 	if r.constituents {
@@ -141,7 +138,6 @@ func (r *sentences) Members() []string {
 	return append(members, "heads", "relations")
 }
 
-// Known implements Reader.
 func (r *sentences) Known() string {
 	if r.constituents {
 		return `a "tree" in brackets in place of words, such as "(_ (NP (DET the) (NOUN dog)) (VERB barks))"`

@@ -50,7 +50,6 @@ func key(k int, c inputs.Column) string {
 	return c.Name
 }
 
-// Inputs implements Reader.
 func (w *words) Inputs() []Input {
 	var all []Input
 	for k, c := range w.columns {
@@ -64,7 +63,6 @@ func (w *words) Inputs() []Input {
 	return all
 }
 
-// Sample implements Reader.
 func (w *words) Sample() string {
 	var members []string
 	for _, in := range w.Inputs() {
@@ -82,7 +80,6 @@ func (w *words) Sample() string {
 	return `{"columns": {` + strings.Join(members, ", ") + `}` + features + `}`
 }
 
-// Members implements Reader.
 func (w *words) Members() []string {
 	members := []string{"words", "columns", "text", "labels"}
 	if slices.ContainsFunc(w.columns, func(c inputs.Column) bool { return c.Name == "pos" }) {
@@ -94,10 +91,8 @@ func (w *words) Members() []string {
 	return members
 }
 
-// Known implements Reader.
 func (w *words) Known() string { return labelsOf("word") }
 
-// Example implements Reader.
 func (w *words) Example(o *Object) (Example, error) {
 	if err := o.only(w); err != nil {
 		return Example{}, err

@@ -2,7 +2,8 @@
 // the current folder. Run it with make generate.
 //
 // It renames identifiers and changes nothing else; numbers stay as they are. Code for 16 lanes must therefore name every
-// number that depends on the lanes (lanes16, 3*lanes16), and the package declares each such name twice, for 16 and for 8.
+// number that depends on the lanes (simd.Singles16, 3*simd.Singles16), and somebody declares each such name twice, for 16
+// and for 8: package simd does so for what several kernels need.
 package main
 
 import (
@@ -108,8 +109,8 @@ func halve(name string, source []byte) ([]byte, error) {
 
 var word = regexp.MustCompile(`\pL[\pL\d_]*`)
 
-// rename translates a name for 16 lanes into that for 8: load16, Float32x16, lanes16 and avx512Sparse become load8,
-// Float32x8, lanes8 and avx2Sparse. Vectors of 64-bit numbers have half as many lanes: Float64x8 becomes Float64x4.
+// rename translates a name for 16 lanes into that for 8: Load16, Float32x16, Singles16 and avx512Sparse become Load8,
+// Float32x8, Singles8 and avx2Sparse. Vectors of 64-bit numbers have half as many lanes: Float64x8 becomes Float64x4.
 func rename(name string) string {
 	if rest, ok := strings.CutPrefix(name, "avx512"); ok {
 		name = "avx2" + rest

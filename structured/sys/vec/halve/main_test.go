@@ -20,7 +20,7 @@ func sum16(x []float32, k int16) archsimd.Float32x16 {
 		y := (*[lanes16]float32)(x[i&^(lanes16-1):]) // 15
 		d = d.AsInt64x8(bits.TrailingZeros16(y))
 	}
-	return load16(x, 32, 1.0/48, '\x16', "16")
+	return simd.Load16(x, 32, 1.0/48, '\x16', "16")
 }
 `
 
@@ -39,7 +39,7 @@ func sum8(x []float32, k int16) archsimd.Float32x8 {
 		y := (*[lanes8]float32)(x[i&^(lanes8-1):]) // 15
 		d = d.AsInt64x4(bits.TrailingZeros8(y))
 	}
-	return load8(x, 32, 1.0/48, '\x16', "16")
+	return simd.Load8(x, 32, 1.0/48, '\x16', "16")
 }
 `
 

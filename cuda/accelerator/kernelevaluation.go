@@ -1,0 +1,138 @@
+package accelerator
+
+import (
+	"github.com/dsp-go/dsp/cuda/cudaoracles"
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// kernelEvaluation is the evaluation of a batch by kernels, whatever its structure. It goes the way of an
+// engine.Evaluation in fewer steps: an oracle's kernel adds ℓ as it reads potentials, and one kernel takes differences,
+// weighs them and sums. So potentials with ℓ are nowhere, and graphs can capture all of it.
+type kernelEvaluation struct {
+	kernels batchKernels
+	loss    engine.Loss
+	Answer  cudaoracles.Answer // set by Ask or Recall; of trees, Node has the arcs and Edge the labels
+	before  cudaoracles.Answer // used by Change, at the first point
+
+	asked, wantMax bool // of the last answer
+}
+
+// batchKernels launches the kernels for the batches of a structure.
+type batchKernels interface {
+	// Score computes the batch's potentials at w, with constraints.
+	Score(w device.Array[float32])
+	// find records the first potential that is NaN or +∞, if Score has not done so. The oracle does, too.
+	find()
+	// newAnswer allocates the oracle's answers.
+	newAnswer() cudaoracles.Answer
+	// ask sets a to the answers of the smoothed oracle at the potentials.
+	ask(s oracles.Smoothing, wantMax bool, a *cudaoracles.Answer)
+	// value sets the values of a to those of the loss, and gold to those of the gold outputs.
+	value(a *cudaoracles.Answer)
+	// difference sets v to c_i(u_i − r_i), and keeps the sums of its blocks.
+	difference(u *cudaoracles.Answer, r reference)
+	// tally adds the sums of the batch, with those of blocks that the last difference left unless r is nil. Values, maxima
+	// and exactness count unless they are empty.
+	tally(value, most, gold device.Array[float64], exact device.Array[int32], r *reference)
+	// store sets the points of a memory to the answers, and move moves them: r_i ← (1−γ)r_i + γu_i, with by [1] in place
+	// of γ unless it is empty.
+	store(m engine.DeviceMemory, u *cudaoracles.Answer)
+	move(m engine.DeviceMemory, u *cudaoracles.Answer, by device.Array[float32], γ float32)
+}
+
+// reference is what answers are compared with: the points of a memory, the answers before of the same batch, or the
+// gold outputs if both are nil.
+type reference struct {
+	memory engine.DeviceMemory
+	before *cudaoracles.Answer
+}
+
+func newKernelEvaluation(k batchKernels, loss engine.Loss) kernelEvaluation {
+	return kernelEvaluation{kernels: k, loss: loss, Answer: k.newAnswer()}
+}
+
+func (l *kernelEvaluation) captured() bool { return true }
+
+func (l *kernelEvaluation) smooth() bool { return l.loss.Smooth() }
+
+// ReserveChange allocates memory for Change.
+func (l *kernelEvaluation) ReserveChange() {
+	if l.before.Value.IsEmpty() {
+		l.before = l.kernels.newAnswer()
+	}
+}
+
+func (l *kernelEvaluation) free(d *device.Device) {
+	for _, a := range []cudaoracles.Answer{l.Answer, l.before} {
+		device.Free(d, a.Value)
+		device.Free(d, a.Max)
+		device.Free(d, a.Gold)
+		device.Free(d, a.Exact)
+		device.Free(d, a.Node)
+		device.Free(d, a.Edge)
+	}
+}
+
+// Ask scores the batch at w and queries the smoothed oracle; a smooth loss has its own smoothing. wantMax matters for
+// the hinge only.
+func (l *kernelEvaluation) Ask(w device.Array[float32], s oracles.Smoothing, wantMax bool) {
+	l.asked, l.wantMax = true, wantMax && !l.loss.Smooth()
+	l.kernels.Score(w)
+	l.kernels.ask(smoothingOf(l.loss, s), l.wantMax, &l.Answer)
+}
+
+// Value scores the batch at w and adds Σ c_i f_i to sumPrimal (and sumSmoothed).
+func (l *kernelEvaluation) Value(w device.Array[float32]) {
+	a := &l.Answer
+	l.kernels.Score(w)
+	l.kernels.value(a)
+	l.kernels.tally(a.Value, a.Value, a.Gold, device.Array[int32]{}, nil)
+}
+
+// Recall sets the points r_i of the batch's examples in the memory to their answers at w.
+func (l *kernelEvaluation) Recall(w device.Array[float32], m engine.DeviceMemory) {
+	l.kernels.Score(w)
+	l.kernels.find()
+	l.asked = false
+	l.kernels.store(m, &l.Answer)
+}
+
+// Difference sets v to c_i(u_i − r_i) for the answers u_i and adds to all sums. r_i comes from the memory, or is the
+// gold output if memory is nil. The memory does not change.
+func (l *kernelEvaluation) Difference(m engine.DeviceMemory) {
+	r, a := reference{memory: m}, &l.Answer
+	l.kernels.difference(a, r)
+	value, most, exact := device.Array[float64]{}, device.Array[float64]{}, device.Array[int32]{}
+	if l.asked {
+		value, exact = a.Value, a.Exact
+		if l.wantMax {
+			most = a.Max
+		}
+	}
+	l.kernels.tally(value, most, a.Gold, exact, &r)
+}
+
+// Change sets v to the change of the answers between two points, c_i(u_i(to) − u_i(from)). It does not change the sums.
+// ReserveChange must come before.
+func (l *kernelEvaluation) Change(from, to device.Array[float32], s oracles.Smoothing) {
+	l.kernels.Score(from)
+	l.kernels.ask(smoothingOf(l.loss, s), false, &l.before)
+	l.Ask(to, s, false)
+	l.kernels.difference(&l.Answer, reference{before: &l.before})
+}
+
+func (l *kernelEvaluation) losses() (value, gold device.Array[float64]) {
+	return l.Answer.Value, l.Answer.Gold
+}
+
+// Remember moves the memory of the batch's examples towards their answers: r_i ← (1−γ)r_i + γu_i.
+func (l *kernelEvaluation) Remember(m engine.DeviceMemory, γ float32) {
+	l.kernels.move(m, &l.Answer, device.Array[float32]{}, γ)
+}
+
+// RememberBy is Remember with a γ [1] on the device.
+func (l *kernelEvaluation) RememberBy(m engine.DeviceMemory, γ device.Array[float32]) {
+	l.kernels.move(m, &l.Answer, γ, 0)
+}

@@ -1,6 +1,0 @@
-//go:build !goexperiment.simd || !amd64
-
-package chain
-
-// available returns the kernels that this build and machine can run.
-func available() []*kernels { return []*kernels{&plain} }

@@ -1,5 +1,0 @@
-//go:build !goexperiment.simd || !amd64
-
-package chain
-
-func choose() *kernels { return &plain }

@@ -1,0 +1,6 @@
+//go:build !goexperiment.simd || !amd64
+
+package chain
+
+// Without vector instructions there are the plain kernels alone.
+var avx2, avx512 *kernels
