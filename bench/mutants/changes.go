@@ -185,8 +185,10 @@ func (f *finder) visit(n ast.Node) bool {
 		}
 	case *ast.FuncDecl:
 		if n.Body != nil && len(n.Body.List) > 0 {
-			if values, ok := f.zeros(n.Type.Results); ok {
-				f.add(returned, n.Body.Lbrace+1, n.Body.Lbrace+1, strings.TrimSpace("return "+values)+";")
+			values, ok := f.zeros(n.Type.Results)
+			early := strings.TrimSpace("return " + values)
+			if ok && f.text(n.Body.List[0]) != early { // it returns that anyway
+				f.add(returned, n.Body.Lbrace+1, n.Body.Lbrace+1, early+";")
 			}
 		}
 	}

@@ -7,8 +7,9 @@
 //	go run ./bench/mutants -each 10 models/data/pieces    ten in one package
 //
 // A change after which its package does not compile is not tried. Left out, too, is what no test could notice: lines of
-// the log, the capacity of a slice, how large the number is that a comparison returns, and the order of arguments of
-// which none comes first. All other changes count, those of messages and pictures, too.
+// the log, the capacity of a slice, how large the number is that a comparison returns, the order of arguments of which none
+// comes first, and an early return of what a function returns at once anyway. All other changes count, those of messages
+// and pictures, too.
 //
 // Changes that these tests do not notice are open: they are tried, after all others, with the tests of the whole program
 // (-then), and counted apart if those notice them. Tests that take more than -memory have noticed a change, and so have

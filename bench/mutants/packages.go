@@ -118,7 +118,8 @@ func (c *compiled) accepts(p *goPackage, file string, changed []byte) bool {
 		}
 		all = append(all, tree)
 	}
-	_, err := (&types.Config{Importer: c.importer, Sizes: types.SizesFor("gc", runtime.GOARCH)}).Check(p.ImportPath, c.files, all, nil)
+	with := types.Config{Importer: c.importer, Sizes: types.SizesFor("gc", runtime.GOARCH)}
+	_, err := with.Check(p.ImportPath, c.files, all, nil)
 	return err == nil
 }
 

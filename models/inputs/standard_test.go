@@ -204,7 +204,8 @@ func TestFitStandardOfQuietColumns(t *testing.T) {
 	}
 }
 
-// Data of another width than the statistics, or with features for some positions alone, are refused and stay as they are.
+// Data of another width than the statistics, or with features for some positions alone, are refused and stay as they
+// are.
 func TestStandardRefuses(t *testing.T) {
 	s := &Standard{Mean: []float32{1, 2}, Scale: []float32{1, 2}}
 	for name, d := range map[string]*structured.Dataset{
@@ -213,7 +214,8 @@ func TestStandardRefuses(t *testing.T) {
 		"short":    {Name: "x", Offsets: []int{0, 2}, Dim: 2, Features: make([]float32, 3)},
 		"none":     {Name: "x", Offsets: []int{0, 2}},
 	} {
-		if err := s.Apply(d); !structured.IsBadInput(err) || slices.ContainsFunc(d.Features, func(x float32) bool { return x != 0 }) {
+		err := s.Apply(d)
+		if !structured.IsBadInput(err) || slices.ContainsFunc(d.Features, func(x float32) bool { return x != 0 }) {
 			t.Errorf("%s: %v, features %v", name, err, d.Features)
 		}
 	}

@@ -66,17 +66,20 @@ func TestAutoWithoutRegulariser(t *testing.T) {
 	}
 }
 
-// Several ranks keep what Auto chose for one only if they share all its passes with the bits of one; else they take the batch method of the problem, and
-// why is told. Only where no batch method takes the problem they keep the method of one.
+// Several ranks keep what Auto chose for one only if they share all its passes with the bits of one; else they take the
+// batch method of the problem, and why is told. Only where no batch method takes the problem they keep the method of
+// one.
 func TestForRanks(t *testing.T) {
-	crf, hinge := traintest.NoisyProblem(10, engine.CRF, traintest.Entropy, 0.1).Objective, traintest.NoisyProblem(10, engine.Hinge, traintest.Entropy, 0.1).Objective
+	crf := traintest.NoisyProblem(10, engine.CRF, traintest.Entropy, 0.1).Objective
+	hinge := traintest.NoisyProblem(10, engine.Hinge, traintest.Entropy, 0.1).Objective
 	with := func(o *engine.Objective, change func(o *engine.Objective)) *engine.Objective {
 		to := *o
 		change(&to)
 		return &to
 	}
 	unregularised := with(crf, func(o *engine.Objective) { o.Lambda = 0 })
-	sparse, sparseHinge := with(crf, func(o *engine.Objective) { o.L1 = 0.1 }), with(hinge, func(o *engine.Objective) { o.L1 = 0.1 })
+	sparse := with(crf, func(o *engine.Objective) { o.L1 = 0.1 })
+	sparseHinge := with(hinge, func(o *engine.Objective) { o.L1 = 0.1 })
 	ball := with(hinge, func(o *engine.Objective) { o.Radius = 1 })
 	bounded := with(crf, func(o *engine.Objective) { o.Bounds = new(engine.Bounds) })
 	matching := matchings.Matching{}.Form() // which has no sums
@@ -94,11 +97,14 @@ func TestForRanks(t *testing.T) {
 		o    *engine.Objective
 		want *Descriptor
 	}{
-		{SVRG, crf, LBFGS}, {SDCA, crf, LBFGS}, {OEG, crf, LBFGS}, {Casimir, crf, LBFGS}, {Casimir, unregularised, Casimir}, {SVRG, unregularised, LBFGS},
-		{BCFW, hinge, LBFGS}, {BCPFW, best, FW}, {Casimir, hinge, LBFGS}, {SVRG, sparse, OWLQN}, {Casimir, sparseHinge, AGM}, {BCFW, sparseBest, BCFW},
+		{SVRG, crf, LBFGS}, {SDCA, crf, LBFGS}, {OEG, crf, LBFGS}, {Casimir, crf, LBFGS},
+		{Casimir, unregularised, Casimir}, {SVRG, unregularised, LBFGS},
+		{BCFW, hinge, LBFGS}, {BCPFW, best, FW}, {Casimir, hinge, LBFGS},
+		{SVRG, sparse, OWLQN}, {Casimir, sparseHinge, AGM}, {BCFW, sparseBest, BCFW},
 		{SPBCFW, ball, SPFW}, {SVRG, bounded, SVRG}, {SDCA, bounded, SDCA},
 	} {
-		if got, why := ForRanks(c.of, c.o); got != c.want || (why == "") != (got == c.of) || why != "" && !strings.Contains(why, c.of.Name) {
+		got, why := ForRanks(c.of, c.o)
+		if got != c.want || (why == "") != (got == c.of) || why != "" && !strings.Contains(why, c.of.Name) {
 			t.Errorf("%s becomes %s (%q), want %s", c.of.Name, got.Name, why, c.want.Name)
 		}
 	}

@@ -81,8 +81,8 @@ func TestSegmentsRefuse(t *testing.T) {
 	}
 }
 
-// A teacher's tags are taken as they are, so each segment must begin with a tag B-x, alone or before its I-x: others are refused by line, with the tag
-// that belongs there. Sequences that are not labelled in full are not looked at.
+// A teacher's tags are taken as they are, so each segment must begin with a tag B-x, alone or before its I-x: others
+// are refused by line, with the tag that belongs there. Sequences that are not labelled in full are not looked at.
 func TestSegmentsOfATeacherBegin(t *testing.T) {
 	c := config.Default()
 	c.Structure, c.Teacher = "segments", "runs/teacher"
@@ -105,7 +105,8 @@ func TestSegmentsOfATeacherBegin(t *testing.T) {
 		"x.conll:3: I-b begins a segment, expected B-b": of("B-a", "I-a", "I-b"),
 		"x.conll:2: I-b begins a segment, expected B-b": of("B-a", "I-b"),
 	} {
-		if _, err := prepareSegments(&c, d); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		_, err := prepareSegments(&c, d)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v: %v, want %q", tagsOf(d), err, want)
 		}
 	}

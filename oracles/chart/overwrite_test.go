@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// An example without positions has one output, the empty one: its entropy, expectation and divergence are 0, whatever stood in the memory of the answers.
+// An example without positions has one output, the empty one: its entropy, expectation and divergence are 0, whatever
+// stood in the memory of the answers.
 func TestEmptyExamples(t *testing.T) {
 	p, q := new(structured.Potentials), new(structured.Potentials)
 	for k, θ := range []*structured.Potentials{p, q} {

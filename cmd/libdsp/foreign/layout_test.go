@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured/monotone"
 )
 
-// Sizes of a batch that do not fit each other are refused: an oracle would read beyond the caller's memory. What fits does not fit any more with a
-// row of a part more or less, or with a number of an output more.
+// Sizes of a batch that do not fit each other are refused: an oracle would read beyond the caller's memory. What fits
+// does not fit any more with a row of a part more or less, or with a number of an output more.
 func TestSizesThatDoNotFit(t *testing.T) {
 	for _, kind := range registry.All {
 		switch kind.Structure.(type) {
@@ -59,7 +59,8 @@ func TestSizesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// Sizes of candidates, pairs and edges that do not fit, and edges that join no two variables of their graph or have no type, are refused by name.
+// Sizes of candidates, pairs and edges that do not fit, and edges that join no two variables of their graph or have no
+// type, are refused by name.
 func TestLayoutsRefused(t *testing.T) {
 	one := func(numbers int, rows ...int) (l Layout) {
 		l.Outputs = []int{0, numbers}
@@ -83,11 +84,15 @@ func TestLayoutsRefused(t *testing.T) {
 			"an output of 1 numbers, expected 0": one(1, 0),
 		},
 		`{"structure": "matching"}`: {
-			"": one(2, 6, 2), "5 pairs of 2 sources": one(2, 5, 2), "3 pairs of 0 sources": one(0, 3, 0), "3 rows of part": one(2, 6, 3),
+			"": one(2, 6, 2), "5 pairs of 2 sources": one(2, 5, 2),
+			"3 pairs of 0 sources": one(0, 3, 0), "3 rows of part": one(2, 6, 3),
 		},
-		`{"structure": "complete matching"}`: {"": one(2, 6), "5 pairs of 2 sources": one(2, 5), "1 pairs of 0 sources": one(0, 1)},
+		`{"structure": "complete matching"}`: {
+			"": one(2, 6), "5 pairs of 2 sources": one(2, 5), "1 pairs of 0 sources": one(0, 1),
+		},
 		`{"structure": "monotone alignment"}`: {
-			"": one(monotone.Numbers(2, 3), 6, 2), "5 pairs of 2 sources": one(monotone.Numbers(2, 3), 5, 2), "3 pairs of 0 sources": one(0, 3, 0),
+			"": one(monotone.Numbers(2, 3), 6, 2), "5 pairs of 2 sources": one(monotone.Numbers(2, 3), 5, 2),
+			"3 pairs of 0 sources":        one(0, 3, 0),
 			"for 2 sources and 3 targets": one(monotone.Numbers(2, 3)+1, 6, 2), "1 numbers without sources": one(1, 0, 0),
 		},
 		`{"structure": "graph", "labels": 2}`: {
@@ -101,7 +106,8 @@ func TestLayoutsRefused(t *testing.T) {
 			"2 rows of part":                 edges(one(3, 2, 1), nil, [2]int32{0, 1}),
 		},
 		`{"structure": "graph", "labels": 2, "edges": "typed", "types": 2}`: {
-			"": typed(0, 1), "0 types of 2 edges": typed(), "edge 1 has type 2, expected 0 to 1": typed(1, 2), "edge 0 has type -1": typed(-1, 0),
+			"": typed(0, 1), "0 types of 2 edges": typed(),
+			"edge 1 has type 2, expected 0 to 1": typed(1, 2), "edge 0 has type -1": typed(-1, 0),
 		},
 	} {
 		form, err := NewForm([]byte(settings))
@@ -109,7 +115,8 @@ func TestLayoutsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		for want, l := range layouts {
-			if _, err := form.NewBatch(l); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			_, err := form.NewBatch(l)
+			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%s, %+v: %v, expected %q", settings, l, err, want)
 			}
 		}

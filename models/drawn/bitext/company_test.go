@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Words keep company: words of a topic come more often when they are drawn for it, whichever it is, and as often as they do in all when none is asked for.
+// Words keep company: words of a topic come more often when they are drawn for it, whichever it is, and as often as
+// they do in all when none is asked for.
 func TestWordsKeepCompany(t *testing.T) {
 	w := &writer{lexicon: (Options{Difficulty: 1, Seed: 1}).lexicon(), rng: rand.New(rand.NewPCG(1, 1))}
 	const draws = 1000

@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// A pack with attributes of whole segments says how long these are at most: its rows depend on it. One without says nothing of lengths.
+// A pack with attributes of whole segments says how long these are at most: its rows depend on it. One without says
+// nothing of lengths.
 func TestPackSaysTheLongestSegment(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {

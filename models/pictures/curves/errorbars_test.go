@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 )
 
-// An error bar goes from the mean less the deviation to the mean and the deviation, and both ends have a cap of which it is the middle. Points without
-// a deviation have none, and bars of two series do not overlap.
+// An error bar goes from the mean less the deviation to the mean and the deviation, and both ends have a cap of which
+// it is the middle. Points without a deviation have none, and bars of two series do not overlap.
 func TestErrorBars(t *testing.T) {
 	panel := &Panel{Names: []string{"x", "y"}, Series: []Series{
 		{Points: []Point{{0, 40, 2}, {1, 45, 0}}}, {Points: []Point{{0, 41, 1}, {1, 44, math.NaN()}}},

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/models/data/tokens"
 )
 
-// A whole text is divided into as many parts as asked for, or as there are chunks: they are the text, none is empty, and each says where it begins. Of
-// chunks of one size no two parts differ by more than one.
+// A whole text is divided into as many parts as asked for, or as there are chunks: they are the text, none is empty,
+// and each says where it begins. Of chunks of one size no two parts differ by more than one.
 func TestInParts(t *testing.T) {
 	for _, chunks := range []int{0, 1, 2, 3, 7, 12} {
 		for parts := 1; parts <= 5; parts++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// A report says by what the worst examples are ordered: their measure where they have one, else how sure the model was, or how often it was wrong. Where
-// no example is wrong there are none, and nothing is measured by.
+// A report says by what the worst examples are ordered: their measure where they have one, else how sure the model was,
+// or how often it was wrong. Where no example is wrong there are none, and nothing is measured by.
 func TestOrderOfTheWorst(t *testing.T) {
 	worth := 0.25
 	measured := []review.Example{{Where: "x", Measure: "overlap", Value: &worth, Parts: []review.Part{{Kind: "link"}}}}
@@ -25,10 +25,11 @@ func TestOrderOfTheWorst(t *testing.T) {
 		if err := w.worst(&to, new(structured.Dataset), found); err != nil {
 			t.Fatal(err)
 		}
-		if to.Worst.Order != want || len(to.Worst.Examples) != len(found.Examples) || to.Worst.Wrong != found.Wrong || to.Worst.All != 3 {
-			t.Errorf("%+v, want %d examples, %s", to.Worst, len(found.Examples), want)
+		got := to.Worst
+		if got.Order != want || len(got.Examples) != len(found.Examples) || got.Wrong != found.Wrong || got.All != 3 {
+			t.Errorf("%+v, want %d examples, %s", got, len(found.Examples), want)
 		}
-		for _, e := range to.Worst.Examples {
+		for _, e := range got.Examples {
 			if e.About != "overlap 0.2500" {
 				t.Errorf("an example is about %q", e.About)
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Numbers of labels and inputs that their vocabularies lack are refused, and the message says which number and what was expected. The last number that there is
-// is read.
+// Numbers of labels and inputs that their vocabularies lack are refused, and the message says which number and what was
+// expected. The last number that there is is read.
 func TestNumbersOutOfRange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.pack")
 	for _, c := range []struct {
