@@ -31,7 +31,7 @@ func TestPageShowsThisProgram(t *testing.T) {
 func TestStacksOfDocs(t *testing.T) {
 	page := read(t, "../guide/stacks.md")
 	stacks := strings.Split(page, "```yaml\n")[1:]
-	inputs := []graph.Input{{Vocab: []int{30, 5}, Characters: 20}, {Dim: 3*16*16 + 25, Map: graph.Map{Channels: 3, Height: 16, Width: 16}}}
+	inputs := []graph.Input{{Dim: 3*16*16 + 25, Map: graph.Map{Channels: 3, Height: 16, Width: 16}}}
 	if len(stacks) != len(inputs) {
 		t.Fatalf("%d stacks in docs/guide/stacks.md, expected %d", len(stacks), len(inputs))
 	}

@@ -409,7 +409,7 @@ func (t *trainer) train(ctx context.Context, name string, begin func() (config.C
 		return StageResult{}, fmt.Errorf("stage %s: %w", name, err)
 	}
 	if fold {
-		log.Info("trained, to label the sentences left out", "passes", result.Passes, "seconds", fmt.Sprintf("%.1f", result.Seconds))
+		log.Info("trained, to label the sentences left out", "passes", result.Passes, "ranks", result.Ranks, "seconds", fmt.Sprintf("%.1f", result.Seconds))
 	}
 	r := StageResult{Name: name, Passes: result.Passes, Kept: result.Kept.Pass, Seconds: result.Seconds, RelativeGap: result.Kept.RelativeGap}
 	if result.Dev != nil {

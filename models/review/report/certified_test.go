@@ -54,7 +54,7 @@ func TestReportSaysKeptPass(t *testing.T) {
 	last := record.Record{Pass: 2, Objective: 0.8, Dual: 0.792, Gap: 0.008, ProxGradient: nan, Dev: error(0.2)}
 	w := &writer{run: &training.Recorded{Records: []record.Record{first, last}, Config: config.Default()}}
 	w.find(&w.run.Config)
-	if want := "left a certified relative gap of 1.00 %; the model is that of pass 1, which did best on development data, with 20.80 %."; !strings.HasSuffix(w.Finding, want) {
+	if want := "left a certified relative gap of 1.00 %; the model is that of pass 1, which did best on development data, where the gap was 20.80 %."; !strings.HasSuffix(w.Finding, want) {
 		t.Errorf("%q, want %q at its end", w.Finding, want)
 	}
 }

@@ -240,7 +240,10 @@ func (w *writer) find(c *config.Config) {
 				text += ", by an estimate that nothing proves " + closing.Gap(r.EstimatedGap, r.Relaxed)
 			}
 			if k := r.Kept; k != nil && k.Pass != r.Passes {
-				text += fmt.Sprintf("; the model is that of pass %d, which did best on development data, with %s", k.Pass, closing.Gap(k.RelativeGap, r.Relaxed))
+				text += fmt.Sprintf("; the model is that of pass %d, which did best on development data", k.Pass)
+				if gap := closing.Gap(k.RelativeGap, r.Relaxed); gap != "" {
+					text += ", where the gap was " + gap
+				}
 			}
 		}
 		parts = append(parts, text)
