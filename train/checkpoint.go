@@ -19,7 +19,7 @@ import (
 
 const (
 	checkpointFile    = "state.safetensors"
-	checkpointVersion = "7"
+	checkpointVersion = "8"
 )
 
 // Metadata keys.

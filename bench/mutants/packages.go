@@ -24,7 +24,7 @@ type goPackage struct {
 	GoFiles, TestGoFiles, XTestGoFiles []string
 	Imports, TestImports, XTestImports []string
 	Deps                               []string // of the package, without its tests
-	DepOnly                            bool     // the package is of another module
+	DepOnly                            bool     // the package is not of this module
 
 	lines int             // of its files, without tests and generated ones
 	users []string        // packages with tests that import it, those that build on the fewest packages first

@@ -115,8 +115,9 @@ func (l *kernelEvaluation) Difference(m engine.DeviceMemory) {
 }
 
 // Change sets v to the change of the answers between two points, c_i(u_i(to) − u_i(from)). It does not change the sums.
-// ReserveChange must come before.
+// A graph that captures it needs ReserveChange before.
 func (l *kernelEvaluation) Change(from, to device.Array[float32], s oracles.Smoothing) {
+	l.ReserveChange()
 	l.kernels.Score(from)
 	l.kernels.ask(smoothingOf(l.loss, s), false, &l.before)
 	l.Ask(to, s, false)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"math"
 	"os"
@@ -19,7 +18,6 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/host"
-	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/record"
@@ -89,7 +87,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	trainer := r.trainer()
 	trainer.Recorders, trainer.Checkpoint = recorders, checkpoint
 	begun := time.Now()
-	from := checksumOf(r.model.W)
+	from := train.FingerprintOf(r.model.W)
 	out, err := trainer.Run(ctx, newState(r.model.W))
 	r.sayRate(time.Since(begun))
 	if out == nil {
@@ -112,9 +110,13 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 			return result, history.Records, err
 		}
 	}
-	if c.Init != "" && checksumOf(out.BestW) == from {
-		r.o.Log.Warn("the result has the weights of the model that the run continues: no pass found better ones", "passes", result.Passes,
-			"what_helps", "more passes, or --method lbfgs, which goes down from the first one on")
+	if c.Init != "" && train.FingerprintOf(out.BestW) == from && !(float64(result.RelativeGap) <= float64(c.Gap)) {
+		helps := "more passes"
+		if c.Method == "sdca" && c.L1 == 0 {
+			helps += ", or --method lbfgs, which goes down from the first one on"
+		}
+		r.o.Log.Warn("the result has the weights of the model that the run continues: no pass found better ones",
+			"passes", result.Passes, "what_helps", helps)
 	}
 	r.model.W = out.BestW
 	result.Model = filepath.Join(c.Out, models.ModelFile)
@@ -131,11 +133,6 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 		return result, history.Records, err
 	}
 	return result, history.Records, os.Remove(r.unfinished())
-}
-
-// checksumOf tells weights apart.
-func checksumOf(w []float32) uint32 {
-	return crc32.Checksum(vec.Bytes(w), crc32.MakeTable(crc32.Castagnoli))
 }
 
 // unfinished is the path of the model file that says, until the run is finished, what the weights of the checkpoint belong to.

@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/monotone"
+	"github.com/dsp-go/dsp/structured/pcfg"
 	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -67,6 +68,20 @@ var long = map[string]func(r *rand.Rand) *structured.Potentials{
 	"constituent tree": func(*rand.Rand) *structured.Potentials {
 		θ, offsets := new(structured.Potentials), []int{0, 1, 1 + 20*20}
 		θ.Reshape(constituents.Form(4), offsets, func(string) []int { return offsets })
+		return θ
+	},
+	"PCFG": func(r *rand.Rand) *structured.Potentials {
+		const n = 12
+		θ, pairs := new(structured.Potentials), []int{0, 1, 1 + n*n}
+		θ.Reshape(pcfg.Form(2+r.IntN(3), 3, r.IntN(2) == 0), pairs, func(table string) []int {
+			switch table {
+			case constituents.SpanRows:
+				return pairs
+			case structured.Examples:
+				return []int{0, 1, 2}
+			}
+			return []int{0, 1, 1 + n}
+		})
 		return θ
 	},
 	"monotone alignment": func(*rand.Rand) *structured.Potentials {

@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// damping keeps sums over many trees in range: n words have fewer than 4ⁿ⁻¹ trees, so weights of spans of at most 1, damped, sum to less than 1.
+// damping keeps sums over many trees in range: n words have at most 4ⁿ⁻² trees, of n − 2 damped spans each, so that weights of spans of at most 1 sum to at
+// most 1.
 const damping = 1.0 / 4
 
 // leastTotal is the smallest sum that is certainly accurate. An underflow loses less than 1e-307 of the total, since the multipliers of the lost number sum
@@ -35,6 +36,9 @@ func (o *Oracle) products() (logZ float64, ok bool) {
 		widen(o.spanWeight[rest:(i+1)*n], o.span[rest:], spanTop, o.rate)
 		if i == 0 {
 			o.weighWord(all)
+		}
+		if i == 0 {
+			o.spanWeight[all] = 0 // it is not relative to spanTop, and nobody reads it
 		}
 		vec.ExpDoubles(o.weight[word*o.width : (i+1)*n*o.width])
 		vec.ExpDoubles(o.spanWeight[rest : (i+1)*n])
@@ -162,13 +166,12 @@ func (o *Oracle) shareProducts(span, label []float32) {
 			if p == 0 {
 				continue
 			}
-			span[row] = float32(p)
+			if span[row] = float32(p); length == 1 {
+				continue
+			}
 			left, right := o.splits(i, j)
 			toLeft, toRight := o.asLeft[i*n+i:][:len(left)], o.asRight[j*n+i+1:][:len(left)]
 			rate := p / o.inside[row]
-			if length == 1 {
-				continue
-			}
 			for k, x := range left {
 				x *= right[k] * rate
 				toLeft[k] += x
@@ -178,7 +181,7 @@ func (o *Oracle) shareProducts(span, label []float32) {
 	}
 }
 
-// shareLabels writes the probabilities of the labels of a span, given those of the span as a left and as a right child, which has label 0 never.
+// shareLabels writes the probabilities of the labels of a span, given those of the span as a left and as a right child. A right child never has label 0.
 func (o *Oracle) shareLabels(to []float32, row int, asLeft, asRight float64) {
 	weights := o.weights(row)
 	if asLeft > 0 {

@@ -147,7 +147,7 @@ func (r *ranking) advanced(o *Oracle, i, j int, at int32) bool {
 	bi, bj := before(i, j, int(last.step))
 	from := r.cells[r.place(o, bi, bj)].list
 	offer, next := minusInf, int(last.rank)+1
-	if next >= len(from) { // a list that has ended ends behind every path that another one extends
+	if next >= len(from) { // next is beyond the list: there is no path yet, or none any more
 		return false
 	}
 	if p := from[next]; p.step != noPath {

@@ -39,8 +39,9 @@ type products struct {
 }
 
 const (
-	tiny    = 1e-75
-	logTiny = -172.0
+	tiny        = 1e-75
+	leastInside = 1e-290 // a product of five factors, which may be less accurate below
+	logTiny     = -172.0
 )
 
 var minusInf = math.Inf(-1)
@@ -261,7 +262,7 @@ func (s *products) sum(i, j int, span []float32, rate, ruleTop float64) bool {
 		largest = max(largest, inside[a])
 	}
 	for a, v := range inside {
-		if sums[a] > 0 && weight[a] > 0 && !(v >= tiny*largest && v > 0) {
+		if sums[a] > 0 && weight[a] > 0 && !(v >= max(tiny*largest, leastInside)) {
 			return false
 		}
 	}

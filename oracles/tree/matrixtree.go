@@ -77,7 +77,7 @@ type matrixTree struct {
 	open      []float64 // [n] one if no token was known to be under the root when d remained, else zero
 	marginals bool
 	factors   float64 // Σ log of the factors divided out so far on the way to token 0, but for those in product
-	product   float64 // of the last ones, whose logarithms take long
+	product   float64 // of the last factors: one logarithm for many
 	logTotal  float64
 }
 

@@ -224,10 +224,17 @@ func alike(first, second *Sample, metric int) bool {
 	return len(first.counts[metric][0]) == 2
 }
 
-// otherTags reports whether both data have entity tags, written differently.
+// otherTags reports whether both data have entity tags, written differently: some gold labels have other names.
 func otherTags(a, b *structured.Dataset) bool {
-	x, y := chains.NotationOfData(a), chains.NotationOfData(b)
-	return x != y && x.Scheme != "" && y.Scheme != ""
+	if len(a.Labels) != len(b.Labels) || !chains.EntityTags(a.Alphabet) || !chains.EntityTags(b.Alphabet) {
+		return false
+	}
+	for t, l := range a.Labels {
+		if o := b.Labels[t]; l >= 0 && o >= 0 && a.Alphabet.Name(l) != b.Alphabet.Name(o) {
+			return true
+		}
+	}
+	return false
 }
 
 // sameExamples refuses data sets whose examples differ in number, length, words or gold labels.

@@ -11,6 +11,8 @@ func TestPrefetch(t *testing.T) {
 		Prefetch(x[:n])
 	}
 	Prefetch[int32](nil)
+	PrefetchString("")
+	PrefetchString("ab"[1:])
 	for n := range x {
 		if x[n] != float32(n) {
 			t.Fatalf("number %d is %v", n, x[n])

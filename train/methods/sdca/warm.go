@@ -12,7 +12,7 @@ import (
 // warmChunks is the number of parts of the first pass of a warm start, after each of which w moves on towards the dual point's own.
 const warmChunks = 16
 
-// warmBonus is firstBonus of a warm start. Weights that fit most examples already give their gold outputs high scores.
+// warmBonus is firstBonus of a warm start at the gold outputs: weights that fit most examples give these high scores already.
 const warmBonus = 3
 
 // warm begins at s.W = w₀. A dual point u has weights of its own,
@@ -23,9 +23,10 @@ const warmBonus = 3
 // that difference; each part changes that objective a little, and the steps follow. At the end of the pass w is the dual point's again.
 //
 // The dual point is that of the answers at w₀, whose weights are w₀ if w₀ is optimal. If it is not, examples that w₀ does not fit all pull at once, and further than any should.
-// Where the dual value then is below that of a cold start, the gold outputs, whose weights are c, it begins there: steps of the first pass move it to the answers near w₀ one
-// after the other, so that each sees what the ones before have changed. Where no gold output is known, or its place is taken (Objective.Origin), for the quadratic loss, whose
-// steps are in closed form, and Online there are the answers alone.
+// Where the dual value then is below that of a cold start, the gold outputs, whose weights are c, it begins there: steps
+// of the first pass move it to the answers near w₀ one after the other, so that each sees what the ones before have
+// changed. With soft targets, λ₁, bounds or a proximal term, for the quadratic loss, whose steps are in closed form, and
+// Online there are the answers alone.
 func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error {
 	primal, rounded, err := p.Upper(ctx, s.W)
 	if err != nil {
@@ -40,8 +41,9 @@ func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error
 	}
 	m.drop = make([]float32, len(s.W))
 	m.regulariser.Point(u.Grad, m.drop)
-	value := p.DualValue(u.Linear+m.memory.meanEntropy(p.Objective), p.Soften(m.drop, m.τ))
-	if m.Warm && !m.Online && !p.Soft && p.Loss != engine.Quadratic && value < p.Constant { // the dual value of the gold outputs, of which all terms are 0
+	choice := m.Warm && !m.Online && !p.Soft && p.Loss != engine.Quadratic && p.Plain() && m.regulariser.Kappa == 0
+	// Of the gold outputs all terms of the dual value but the constant are 0.
+	if choice && p.DualValue(u.Linear+m.memory.meanEntropy(p.Objective), m.drop) < p.Constant {
 		m.memory = newDualMemory(p.Objective)
 		m.memory.bonus = warmBonus
 		clear(m.drop)

@@ -124,11 +124,11 @@ class Model:
             examples = [examples]
         lines = "".join(json.dumps(_object(x)) + "\n" for x in examples)
         if not lines:
-            return []
+            return "" if options.get("format") == "conllu" else []
         given = {k: ("" if v is True else str(v)) for k, v in options.items() if v is not False and v is not None}
         query = "?" + urllib.parse.urlencode(given) if given else ""
         answer = self._ask(b"POST", "/predict" + query, b"application/json", lines.encode())
-        if "format" in given:
+        if given.get("format") == "conllu":
             return answer.decode()
         return [json.loads(line) for line in answer.splitlines() if line]
 
