@@ -14,8 +14,8 @@ import (
 )
 
 // Alphabet numbers names (labels, words, attributes) from 0 in the order in which they were first added. The zero value
-// is empty. It is built for millions of names: an open hash table with linear probing, at most three quarters full. Hash puts hashes in place of
-// the names: such an alphabet finds the names that it had, and does not grow.
+// is empty. It is built for millions of names: an open hash table with linear probing, at most three quarters full.
+// Hash puts hashes in place of the names: such an alphabet finds the names that it had, and does not grow.
 type Alphabet struct {
 	names []string
 	salt  string          // of the hashes that the names are; empty: they are names
@@ -91,8 +91,9 @@ func (a *Alphabet) Index(name string) int32 {
 	return a.find(uint32(maphash.String(alphabetSeed, name)), name).number - 1
 }
 
-// IndexAll sets to_k to the Index of names_k. In an alphabet that is larger than the caches it waits less than calls one by one: it asks for what many names
-// need, from the table first and then from the names there, before it reads any of it.
+// IndexAll sets to_k to the Index of names_k. In an alphabet that is larger than the caches it waits less than calls
+// one by one: it asks for what many names need, from the table first and then from the names there, before it reads any
+// of it.
 func (a *Alphabet) IndexAll(names []string, to []int32) {
 	if a.salt != "" || len(a.table) == 0 {
 		for k, name := range names {
@@ -180,7 +181,8 @@ func (a *Alphabet) Reset() {
 	a.names = a.names[:0]
 }
 
-// reserve grows the table so that it can hold n names. The table's size depends on n alone, the slots on the names alone.
+// reserve grows the table so that it can hold n names. The table's size depends on n alone, the slots on the names
+// alone.
 func (a *Alphabet) reserve(n int) {
 	size := max(8, len(a.table))
 	for 3*size < 4*n {
@@ -201,8 +203,9 @@ func (a *Alphabet) reserve(n int) {
 	}
 }
 
-// Hash puts hashes in place of the names, each 64 bits of SHA-256 of the salt and the name, as 16 hexadecimal digits. The salt is not empty. Two
-// names with the same hash are an error. A name that the alphabet never had is taken for one of its n names with probability n/2⁶⁴.
+// Hash puts hashes in place of the names, each 64 bits of SHA-256 of the salt and the name, as 16 hexadecimal digits.
+// The salt is not empty. Two names with the same hash are an error. A name that the alphabet never had is taken for one
+// of its n names with probability n/2⁶⁴.
 func (a *Alphabet) Hash(salt string) error { return a.hash(salt, hashName) }
 
 func (a *Alphabet) hash(salt string, of func(salt, name string) string) error {
@@ -273,7 +276,8 @@ func SomeOf(names []string) string {
 	return ListOf(names)
 }
 
-// QuoteName returns a name as lists in messages show it: in quotes if it is empty, or has a comma or a blank of Unicode.
+// QuoteName returns a name as lists in messages show it: in quotes if it is empty, or has a comma or a blank of
+// Unicode.
 func QuoteName(name string) string {
 	if name == "" || strings.Contains(name, ",") || strings.ContainsFunc(name, unicode.IsSpace) {
 		return strconv.Quote(name)

@@ -409,7 +409,8 @@ func (t *trainer) train(ctx context.Context, name string, begin func() (config.C
 		return StageResult{}, fmt.Errorf("stage %s: %w", name, err)
 	}
 	if fold {
-		log.Info("trained, to label the sentences left out", "passes", result.Passes, "ranks", result.Ranks, "seconds", fmt.Sprintf("%.1f", result.Seconds))
+		log.Info("trained, to label the sentences left out",
+			"passes", result.Passes, "ranks", result.Ranks, "seconds", fmt.Sprintf("%.1f", result.Seconds))
 	}
 	r := StageResult{Name: name, Passes: result.Passes, Kept: result.Kept.Pass, Seconds: result.Seconds, RelativeGap: result.Kept.RelativeGap}
 	if result.Dev != nil {
@@ -423,7 +424,7 @@ func (t *trainer) train(ctx context.Context, name string, begin func() (config.C
 	return r, nil
 }
 
-// warnings is a handler that leaves out what is no warning.
+// warnings is a log handler that passes on warnings and errors, and drops the rest.
 type warnings struct{ slog.Handler }
 
 // Enabled implements slog.Handler.

@@ -9,11 +9,11 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Oracle answers for a structure whose derivations are declared. Among outputs that tie, Max finds the one whose derivation has the
-// first term in every cell, from the last cell on.
+// Oracle answers for a structure whose derivations are declared. Among outputs that tie, Max finds the one whose
+// derivation has the first term in every cell, from the last cell on.
 type Oracle struct {
-	// Products, unless it is nil, returns log Z of an example that Exp is asked about, at the rate 1/μ, and writes its marginals, which are zero before,
-	// unless u is nil. Where it returns false the chart answers.
+	// Products, unless it is nil, returns log Z of an example that Exp is asked about, at the rate 1/μ, and writes its
+	// marginals, which are zero before, unless u is nil. Where it returns false the chart answers.
 	Products func(θ *structured.Potentials, b int, rate float64, u *structured.Marginals) (logZ float64, ok bool)
 
 	declare Declare
@@ -94,8 +94,8 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	})
 }
 
-// sums sums over the outputs of every example at temperature μ that has no other answer, and calls then with log Z: NaN for potentials that are not valid,
-// and 0 for an empty example, of which nothing is open.
+// sums sums over the outputs of every example at temperature μ that has no other answer, and calls then with log Z: NaN
+// for potentials that are not valid, and 0 for an empty example, of which nothing is open.
 func (o *Oracle) sums(θ *structured.Potentials, μ float64, answered func(b int) bool, then func(b int, logZ float64)) {
 	o.guard.Begin(θ)
 	for b := range θ.Len() {

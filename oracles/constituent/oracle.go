@@ -1,8 +1,9 @@
-// Package constituent does inference for trees of constituents: the best tree by the algorithm of Cocke, Kasami and Younger, the K best by lazy
-// enumeration (Huang and Chiang 2005), and sums over all trees with their marginals by the inside algorithm and conditional distributions.
+// Package constituent does inference for trees of constituents: the best tree by the algorithm of Cocke, Kasami and
+// Younger, the K best by lazy enumeration (Huang and Chiang 2005), and sums over all trees with their marginals by the
+// inside algorithm and conditional distributions.
 //
-// Labels do not interact: they are maximised or summed over inside each span first, in O(n²·R). Splits then take O(n³) operations, on rows that are
-// contiguous in memory: right children lie transposed. Everything is computed in float64.
+// Labels do not interact: they are maximised or summed over inside each span first, in O(n²·R). Splits then take O(n³)
+// operations, on rows that are contiguous in memory: right children lie transposed. Everything is computed in float64.
 package constituent
 
 import (

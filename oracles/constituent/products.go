@@ -6,17 +6,18 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// damping keeps sums over many trees in range: n words have at most 4ⁿ⁻² trees, of n − 2 damped spans each, so that weights of spans of at most 1 sum to at
-// most 1.
+// damping keeps sums over many trees in range: n words have at most 4ⁿ⁻² trees, of n − 2 damped spans each, so that
+// weights of spans of at most 1 sum to at most 1.
 const damping = 1.0 / 4
 
-// leastTotal is the smallest sum that is certainly accurate. An underflow loses less than 1e-307 of the total, since the multipliers of the lost number sum
-// to less than 1; there are fewer than 1e10 operations.
+// leastTotal is the smallest sum that is certainly accurate. An underflow loses less than 1e-307 of the total, since
+// the multipliers of the lost number sum to less than 1; there are fewer than 1e10 operations.
 const leastTotal = 1e-280
 
-// products sums over the trees of the open sentence without logarithms. The weight of a span of several words, but for that of all words, is that of its
-// score relative to the largest of the sentence, damped, times the sum over its labels, which are relative to the largest of such spans. Words have weight 1.
-// It returns the logarithm of the sum, and false where it leaves the range of float64, or there is no tree: then sums answers.
+// products sums over the trees of the open sentence without logarithms. The weight of a span of several words, but for
+// that of all words, is that of its score relative to the largest of the sentence, damped, times the sum over its
+// labels, which are relative to the largest of such spans. Words have weight 1. It returns the logarithm of the sum,
+// and false where it leaves the range of float64, or there is no tree: then sums answers.
 func (o *Oracle) products() (logZ float64, ok bool) {
 	n := o.n
 	if n < 2 {
@@ -67,7 +68,8 @@ func (o *Oracle) products() (logZ float64, ok bool) {
 	return logZ, o.inside[all] >= leastTotal && logZ > minusInf
 }
 
-// tops returns the largest score and the largest score of a label of the spans of several words, but for that of all words; 0 where there is none.
+// tops returns the largest score and the largest score of a label of the spans of several words, but for that of all
+// words; 0 where there is none.
 func (o *Oracle) tops() (span, label float64) {
 	n := o.n
 	span, label = minusInf, minusInf
@@ -92,7 +94,8 @@ func finite(x float64) float64 {
 	return x
 }
 
-// weighWord sets the exponents of the weights of a span's labels, relative to the largest of them. It reports whether there is one.
+// weighWord sets the exponents of the weights of a span's labels, relative to the largest of them. It reports whether
+// there is one.
 func (o *Oracle) weighWord(row int) bool {
 	labels := o.labels(row)
 	top := largest(labels)
@@ -181,7 +184,8 @@ func (o *Oracle) shareProducts(span, label []float32) {
 	}
 }
 
-// shareLabels writes the probabilities of the labels of a span, given those of the span as a left and as a right child. A right child never has label 0.
+// shareLabels writes the probabilities of the labels of a span, given those of the span as a left and as a right child.
+// A right child never has label 0.
 func (o *Oracle) shareLabels(to []float32, row int, asLeft, asRight float64) {
 	weights := o.weights(row)
 	if asLeft > 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Exp answers as sums of logarithms do, with spans and labels that are forbidden, and with scores so far apart that products leave the range of float64:
-// then logarithms answer.
+// Exp answers as sums of logarithms do, with spans and labels that are forbidden, and with scores so far apart that
+// products leave the range of float64: then logarithms answer.
 func TestProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, words := range []int{1, 2, 3, 7, 30} {

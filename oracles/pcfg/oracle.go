@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/pcfg"
 )
 
-// Oracle is the oracle of derivations by grammars: the chart of Declare, whose sums are products where these are in range.
+// Oracle is the oracle of derivations by grammars: the chart of Declare, whose sums are products where these are in
+// range.
 type Oracle struct{ *chart.Oracle }
 
 // New returns an oracle of derivations by grammars.
@@ -22,8 +23,9 @@ func newOf(k *kernels) *Oracle {
 	return &Oracle{o}
 }
 
-// Rounding implements oracles.Rounder. To the bound of the chart it adds that of products: levels of spans are at most the sum of the largest scores of the
-// parts of a derivation in size, plus logarithms of sums; each of 2n − 1 spans adds a few of them, and sums at most n + S² terms, of which each rounds.
+// Rounding implements oracles.Rounder. To the bound of the chart it adds that of products: levels of spans are at most
+// the sum of the largest scores of the parts of a derivation in size, plus logarithms of sums; each of 2n − 1 spans
+// adds a few of them, and sums at most n + S² terms, of which each rounds.
 func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	bound := o.Oracle.Rounding(θ, b, μ)
 	if μ == 0 || θ.Outputs[b] == θ.Outputs[b+1] {

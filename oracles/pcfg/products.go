@@ -9,14 +9,17 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// products sums over the derivations of a sentence without logarithms of terms. The sums of a span's nonterminals are relative to the largest of them, whose
-// logarithm is level(i,j), and so are the weights of words, of rules and of the root. With the pairs of symbols below a span,
+// products sums over the derivations of a sentence without logarithms of terms. The sums of a span's nonterminals are
+// relative to the largest of them, whose logarithm is level(i,j), and so are the weights of words, of rules and of the
+// root. With the pairs of symbols below a span,
 //
 //	x(B,C) = Σ_k exp(level(i,k) + level(k+1,j) − most)·inside(i,k,B)·inside(k+1,j,C),    s(A) = Σ_{B,C} rule(A → B C)·x(B,C)
 //
-// inside(i,j,A) is s(A) times the weight of the span. Marginals follow from the top down: a span has its probability p(A)/s(A) times each of the terms of s(A).
+// inside(i,j,A) is s(A) times the weight of the span. Marginals follow from the top down: a span has its probability
+// p(A)/s(A) times each of the terms of s(A).
 //
-// No factor but 0 is below tiny, and no product of up to four underflows, or else Exp asks the chart, which adds logarithms. So what is 0 is forbidden.
+// No factor but 0 is below tiny, and no product of up to four underflows, or else Exp asks the chart, which adds
+// logarithms. So what is 0 is forbidden.
 type products struct {
 	k *kernels
 
@@ -46,8 +49,8 @@ const (
 
 var minusInf = math.Inf(-1)
 
-// exp returns log Z of example b at temperature 1/rate, and writes its marginals, which are zero before, unless u is nil. It returns false for the chart to
-// answer.
+// exp returns log Z of example b at temperature 1/rate, and writes its marginals, which are zero before, unless u is
+// nil. It returns false for the chart to answer.
 func (s *products) exp(θ *structured.Potentials, b int, rate float64, u *structured.Marginals) (logZ float64, ok bool) {
 	s.n = constituents.Words(θ.Outputs[b+1] - θ.Outputs[b])
 	s.nonterminals, s.preterminals = pcfg.Sizes(θ.Parts)
@@ -181,7 +184,8 @@ func (s *products) words(of []float64, i int) []float64 {
 	return of[i*s.preterminals:][:s.preterminals]
 }
 
-// pair sets x of a span, and the scales of its divisions. It returns their largest level, −∞ if there are none, and false if a scale is tiny.
+// pair sets x of a span, and the scales of its divisions. It returns their largest level, −∞ if there are none, and
+// false if a scale is tiny.
 func (s *products) pair(i, j int) (x []float64, most float64, ok bool) {
 	n, N, M := s.n, s.nonterminals, s.preterminals
 	most = minusInf
@@ -320,7 +324,8 @@ func (s *products) share(i, j int) {
 	}
 }
 
-// divide adds the products of x and y, whose rows begin stride apart, to the symbol of their row and to that of their column.
+// divide adds the products of x and y, whose rows begin stride apart, to the symbol of their row and to that of their
+// column.
 func divide(toLeft, toRight, x, y []float64, stride int) {
 	for b := range toLeft {
 		x, y, sum := x[b*stride:][:len(toRight)], y[b*stride:][:len(toRight)], 0.0

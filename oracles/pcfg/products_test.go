@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Products answer as the chart does, with rules, words and spans that are forbidden, and leave to it scores so far apart that terms would be lost.
+// Products answer as the chart does, with rules, words and spans that are forbidden, and leave to it scores so far
+// apart that terms would be lost.
 func TestProducts(t *testing.T) {
 	grammars.Each(func(kernel string, o *grammars.Oracle) {
 		t.Run(kernel, func(t *testing.T) {
@@ -72,8 +73,8 @@ func compare(t *testing.T, name string, o *grammars.Oracle, reference *chart.Ora
 	}
 }
 
-// Terms that are lost in products, but not beside what is left in the end: rules beyond the range of float64, and sums of one nonterminal that fall
-// below those of another before the other's fall as well.
+// Terms that are lost in products, but not beside what is left in the end: rules beyond the range of float64, and sums
+// of one nonterminal that fall below those of another before the other's fall as well.
 func TestLostTerms(t *testing.T) {
 	inf := float32(math.Inf(-1))
 	rare := sentences(2, 1, false, 2)

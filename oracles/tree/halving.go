@@ -19,8 +19,8 @@ func (l *level) copy(from view, size int) {
 	copy(l.root[:size], from.root[:size])
 }
 
-// halve eliminates all tokens but lo to hi-1 and recurses; closed says whether a token is known to be under the root. It returns
-// false if there is no tree, or if numbers leave the range of float64.
+// halve eliminates all tokens but lo to hi-1 and recurses; closed says whether a token is known to be under the root.
+// It returns false if there is no tree, or if numbers leave the range of float64.
 func (m *matrixTree) halve(k *elimination, depth, lo, hi int, from view, closed bool) bool {
 	size := hi - lo
 	if size == 1 {
@@ -117,9 +117,9 @@ func (m *matrixTree) count(k *elimination, factor float64) {
 	m.product = product
 }
 
-// follow computes what reaches the root from token j of the level that begins at token from, before each of the tokens first to
-// end-1, which were each the last one in turn. Tokens lo to hi-1 of the level remained when j was eliminated. closed says that
-// another token was already known to be under the root; under says that j was.
+// follow computes what reaches the root from token j of the level that begins at token from, before each of the tokens
+// first to end-1, which were each the last one in turn. Tokens lo to hi-1 of the level remained when j was eliminated.
+// closed says that another token was already known to be under the root; under says that j was.
 func (m *matrixTree) follow(k *elimination, l *level, from, j, lo, hi, first, end int, closed, under bool) {
 	to := m.reach[(from+j)*m.stride+first:]
 	switch root := l.root[j]; {

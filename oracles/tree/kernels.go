@@ -9,8 +9,8 @@ type real interface{ float32 | float64 }
 // semiring holds the inner loops of charts over one semiring: (max, +), (+, ×), or the latter on logarithms.
 type semiring[F real] struct {
 	zero, one F
-	// splits sets to_i = ⊕_s x[ox+s·dx+i] ⊗ y[oy+s·dy+i] for i < lanes, s < splits. It may read and write up to the next
-	// multiple of 8 lanes.
+	// splits sets to_i = ⊕_s x[ox+s·dx+i] ⊗ y[oy+s·dy+i] for i < lanes, s < splits. It may read and write up to the
+	// next multiple of 8 lanes.
 	splits func(to, x, y []F, ox, dx, oy, dy, splits, lanes int)
 	// times sets to_i = x_i ⊗ y_i for all i of to.
 	times func(to, x, y []F)
@@ -49,8 +49,8 @@ type kernels struct {
 	largestDouble func(x []float64) float64
 	// largestOfRows sets to_i to the largest number in row i of x.
 	largestOfRows func(to, x []float32, width int)
-	// shares sets to_i = exp(scale·(x_i − shift)) and returns the sum; exponents must be ≤ 0. Results below 1e-37 become
-	// 0.
+	// shares sets to_i = exp(scale·(x_i − shift)) and returns the sum; exponents must be ≤ 0. Results below 1e-37
+	// become 0.
 	shares func(to, x []float32, shift, scale float32) float64
 	// exps sets to_i = factor·exp(scale·(from_i − shift)); exponents must be ≤ 0. Results below 1e-307 become 0.
 	exps func(to, from []float64, shift, scale, factor float64)

@@ -15,10 +15,11 @@ func (e *Evaluation) balances(i int) bool {
 	return one && !e.Soft && e.Loss != Quadratic && !e.Data.Partial(i)
 }
 
-// balance is weigh for example b, whose outputs are one entry each. It adds up the entries of c u, rounds each sum to a multiple of 2⁻²⁴ times the power of 2 at or
-// above c, which float32 represents, and takes the differences of the sums for the entries. So none is negative, and none moves by more than such a multiple,
-// however many there are; the largest takes what the answer's sum lacks. What comes out is a point of the polytope, and only its entropy is not quite that of the
-// answer.
+// balance is weigh for example b, whose outputs are one entry each. It adds up the entries of c u, rounds each sum to a
+// multiple of 2⁻²⁴ times the power of 2 at or above c, which float32 represents, and takes the differences of the sums
+// for the entries. So none is negative, and none moves by more than such a multiple, however many there are; the
+// largest takes what the answer's sum lacks. What comes out is a point of the polytope, and only its entropy is not
+// quite that of the answer.
 func (e *Evaluation) balance(sh *Shard, b int, c float64) {
 	fraction, exponent := math.Frexp(c) // a float32, and so a multiple of the grid
 	if fraction == 0.5 {
@@ -58,10 +59,11 @@ func (e *Evaluation) balance(sh *Shard, b int, c float64) {
 	}
 }
 
-// balanceRows makes v_i = c_i (u_i − r_i) a difference of points of a simplex in each row of several entries that every output uses, where r_i is the gold output
-// or what replaces it: the entries sum to exactly 0, and none is below −c_i r_i(y). It rounds their running sums to a multiple of 2⁻²³ times the power of 2 above
-// the largest, so that none moves by more than such a multiple. What the sum lacks then, a few such multiples, the largest entries take, or the most negative. The
-// lane's sums follow, and are charged for what has moved.
+// balanceRows makes v_i = c_i (u_i − r_i) a difference of points of a simplex in each row of several entries that every
+// output uses, where r_i is the gold output or what replaces it: the entries sum to exactly 0, and none is below −c_i
+// r_i(y). It rounds their running sums to a multiple of 2⁻²³ times the power of 2 above the largest, so that none moves
+// by more than such a multiple. What the sum lacks then, a few such multiples, the largest entries take, or the most
+// negative. The lane's sums follow, and are charged for what has moved.
 func (e *Evaluation) balanceRows(sh *Shard) {
 	if !e.bounds || e.Loss == Quadratic {
 		return
@@ -111,7 +113,8 @@ func (e *Evaluation) negatedReference(sh *Shard) *structured.Marginals {
 	return &sh.negated
 }
 
-// rowWidth returns the number of entries in each row of a part whose marginals have a known sum, or 0 if an example is one row; and whether there are such rows.
+// rowWidth returns the number of entries in each row of a part whose marginals have a known sum, or 0 if an example is
+// one row; and whether there are such rows.
 func rowWidth(s structured.Structure, p *structured.Part, part int) (width int, known bool) {
 	if _, one := s.(structured.OneEntry); one {
 		return 0, true
@@ -120,8 +123,9 @@ func rowWidth(s structured.Structure, p *structured.Part, part int) (width int, 
 	return p.Width, p.Width > 1 && !(some && skipper.SkipsRows(part))
 }
 
-// BalanceTargets makes the entries of each row that every output uses sum to exactly 1, or in a tied row to the number of its uses: then potentials that are alike for
-// the whole row change no loss, however large they are. Targets that are far from such sums stay as they are.
+// BalanceTargets makes the entries of each row that every output uses sum to exactly 1, or in a tied row to the number
+// of its uses: then potentials that are alike for the whole row change no loss, however large they are. Targets that
+// are far from such sums stay as they are.
 func BalanceTargets(form structured.Form, targets *structured.Marginals) {
 	for k := range targets.Parts {
 		part := &targets.Parts[k]
@@ -160,7 +164,8 @@ func balanceTarget(u []float32) {
 	u[largest] = float32(float64(u[largest]) + sum - rounded)
 }
 
-// rowShift is what balancing a row has done: how much has moved, ⟨v, θ⟩ after minus before, and a bound on what an entropy of the row may have lost beside.
+// rowShift is what balancing a row has done: how much has moved, ⟨v, θ⟩ after minus before, and a bound on what an
+// entropy of the row may have lost beside.
 type rowShift struct{ moved, linear, entropy float64 }
 
 // balanceRow is balanceRows for a row v with the weight c, −r, and the potentials θ.

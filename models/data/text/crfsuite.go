@@ -19,9 +19,9 @@ import (
 //
 //	label<TAB>attribute[:value]<TAB>attribute[:value]…
 //
-// In an attribute's name, \: stands for a colon and \\ for a backslash; any other backslash stands for itself. Labels are not
-// escaped. Values are finite and default to 1. Empty attributes are skipped. A line @weight:2 gives its sequence that weight.
-// A # has no special meaning.
+// In an attribute's name, \: stands for a colon and \\ for a backslash; any other backslash stands for itself. Labels
+// are not escaped. Values are finite and default to 1. Empty attributes are skipped. A line @weight:2 gives its
+// sequence that weight. A # has no special meaning.
 type CRFsuite struct {
 	Alphabet   *structured.Alphabet   // the known labels; nil means those of the file, sorted
 	Dictionary *structured.Dictionary // the known attributes; others are dropped. nil builds a dictionary from the file
@@ -33,15 +33,15 @@ type CRFsuite struct {
 
 	Remarks *remarks.Remarks // on sequences; nil refuses bad ones
 
-	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
-	// sequences. Nil: Read returns all sequences.
+	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns
+	// a data set without sequences. Nil: Read returns all sequences.
 	Each func(d *structured.Dataset) error
 }
 
 const crfsuiteLine = "label<TAB>attribute<TAB>attribute…"
 
-// Read reads a data set: Attributes, numbered in order of first occurrence, Dictionary, Lines, Weights if some sequence has
-// one, and, unless Unlabeled, Labels. Its only column holds the labels, if there are any. Errors name the line.
+// Read reads a data set: Attributes, numbered in order of first occurrence, Dictionary, Lines, Weights if some sequence
+// has one, and, unless Unlabeled, Labels. Its only column holds the labels, if there are any. Errors name the line.
 func (c CRFsuite) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	switch {
 	case c.HashBits < 0 || c.HashBits > 31:
@@ -104,7 +104,8 @@ type crfsuiteParser struct {
 	labels structured.Alphabet // of the current block
 	weight float64             // of the current sequence, or -1 if the file gives none
 
-	// What waits to be looked up in a given dictionary, for many items at a time: attributes, their values, and where each item ends.
+	// What waits to be looked up in a given dictionary, for many items at a time: attributes, their values, and where
+	// each item ends.
 	asked    []string
 	values   []float32
 	askedEnd []int
@@ -216,7 +217,8 @@ func (p *crfsuiteParser) item(line string) error {
 	return nil
 }
 
-// between yields the pieces of a text between separators, with empty ones. It looks at eight bytes at a time: pieces are too short for a search of each to pay.
+// between yields the pieces of a text between separators, with empty ones. It looks at eight bytes at a time: pieces
+// are too short for a search of each to pay.
 func between(text string, separator byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		const ones, low = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f
@@ -266,7 +268,8 @@ func (p *crfsuiteParser) label(label string) error {
 	return nil
 }
 
-// attribute adds an attribute to the row of the current item, or leaves it to find where a dictionary is given. Without one, crfsuiteJoin makes it.
+// attribute adds an attribute to the row of the current item, or leaves it to find where a dictionary is given. Without
+// one, crfsuiteJoin makes it.
 func (p *crfsuiteParser) attribute(name string, value float32) {
 	switch {
 	case p.hash:

@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Significant is the level of tests: the chance that any of the differences that are tested together is claimed although there is none.
+// Significant is the level of tests: the chance that any of the differences that are tested together is claimed
+// although there is none.
 const Significant = 0.05
 
 // Difference compares a metric of two models on the same examples.
@@ -87,8 +88,8 @@ func (d *Difference) adjust(p float64) {
 	}
 }
 
-// inverted returns the largest p, and at least the one given, at which the interval with a chance of 1 − p still has 0 in it, to a few hundredths of p, so
-// that p and the interval say the same.
+// inverted returns the largest p, and at least the one given, at which the interval with a chance of 1 − p still has 0
+// in it, to a few hundredths of p, so that p and the interval say the same.
 func inverted(of ends, least float64) float64 {
 	has := func(log float64) bool {
 		x := of(math.Exp(log) / 2)
@@ -118,8 +119,9 @@ const (
 	seed  = 0x73776170
 )
 
-// paired returns the chance that the metrics of two models differ by as much as they do, or more, if each of their outputs could as well
-// be that of the other model. It counts the outcome itself, so that it is exact for every number of swaps.
+// paired returns the chance that the metrics of two models differ by as much as they do, or more, if each of their
+// outputs could as well be that of the other model. It counts the outcome itself, so that it is exact for every number
+// of swaps.
 func paired(a, b Counts, swaps int) float64 {
 	both := a.sum()
 	var apart Counts // a − b, of outputs that differ
@@ -169,8 +171,8 @@ func paired(a, b Counts, swaps int) float64 {
 	return float64(reached) / float64(swaps+1)
 }
 
-// Correct adjusts the tests of differences that are made together by Holm's method. family is how many tests there are, if others are made
-// with them whose p is larger or is not known.
+// Correct adjusts the tests of differences that are made together by Holm's method. family is how many tests there are,
+// if others are made with them whose p is larger or is not known.
 func Correct(all []*Difference, family int) {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b *Difference) int { return cmp.Compare(a.P, b.P) })
@@ -181,8 +183,8 @@ func Correct(all []*Difference, family int) {
 	}
 }
 
-// Differences compares the first sample with the second, in every metric that both have, and corrects for their number. Both must be of
-// the same examples in the same order; whatever else the models read of them may differ.
+// Differences compares the first sample with the second, in every metric that both have, and corrects for their number.
+// Both must be of the same examples in the same order; whatever else the models read of them may differ.
 func Differences(first, second *Sample) ([]Difference, error) {
 	if err := sameExamples(first.data, second.data); err != nil {
 		return nil, err
@@ -212,8 +214,8 @@ func Differences(first, second *Sample) ([]Difference, error) {
 	return all, nil
 }
 
-// alike reports whether a metric is made of the same shares for two models. Models with other labels have other classes, and of tags in another scheme other
-// labels are right: such models have the entities in common.
+// alike reports whether a metric is made of the same shares for two models. Models with other labels have other
+// classes, and of tags in another scheme other labels are right: such models have the entities in common.
 func alike(first, second *Sample, metric int) bool {
 	if slices.Equal(first.names, second.names) {
 		return true

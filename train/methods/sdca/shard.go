@@ -11,18 +11,19 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// dualShards is the number of shards of the weights of position attributes, and of those of dense inputs. It is fixed, so that sums over
-// shards do not depend on the number of threads. Attributes of other rows, such as pairs of words, are one shard: they are many, so that a
-// copy of them would take more memory than it saves time.
+// dualShards is the number of shards of the weights of position attributes, and of those of dense inputs. It is fixed,
+// so that sums over shards do not depend on the number of threads. Attributes of other rows, such as pairs of words,
+// are one shard: they are many, so that a copy of them would take more memory than it saves time.
 const dualShards = 2
 
-// rowsOfShard is the number of consecutive attributes in a shard. It is large enough that shards meet between cache lines for
-// any Y, and small enough to spread the frequent attributes, whose numbers are low and close together, evenly.
+// rowsOfShard is the number of consecutive attributes in a shard. It is large enough that shards meet between cache
+// lines for any Y, and small enough to spread the frequent attributes, whose numbers are low and close together,
+// evenly.
 const rowsOfShard = 32
 
-// dualShard is a shard of a sparse scorer's weights, with the part of the data that refers to them. A thread that keeps to its
-// shards finds their weights in its own cache. Weights that another thread has just changed must come from that thread's
-// cache, which takes longer than all the arithmetic on them.
+// dualShard is a shard of a sparse scorer's weights, with the part of the data that refers to them. A thread that keeps
+// to its shards finds their weights in its own cache. Weights that another thread has just changed must come from that
+// thread's cache, which takes longer than all the arithmetic on them.
 type dualShard struct {
 	scorer *sparse.Linear // of this shard only; its weights start at the same offset as all weights
 	worker nets.Worker
@@ -32,8 +33,8 @@ type dualShard struct {
 	change float64               // of ‖w‖² by the last scatter
 }
 
-// newDualShards returns the shards of a sparse problem: first those of the first part's attributes, then those of dense inputs, then one for
-// the rest. They score with weights thresholded by τ.
+// newDualShards returns the shards of a sparse problem: first those of the first part's attributes, then those of dense
+// inputs, then one for the rest. They score with weights thresholded by τ.
 func newDualShards(p *train.Problem, τ float32) ([]*dualShard, error) {
 	var shards []*dualShard
 	part := p.Sparse().Form().Parts[0]
@@ -81,7 +82,8 @@ func shareOf(d *structured.Dataset, x *structured.Sparse, shard int) (*structure
 	for _, row := range x.Index {
 		entries += inShard(row, shard)
 	}
-	// Entries are written whether they are the shard's or not, and the next one over those that are not: there is nothing to predict.
+	// Entries are written whether they are the shard's or not, and the next one over those that are not: there is
+	// nothing to predict.
 	share := &structured.Sparse{Offsets: make([]int, len(x.Offsets)), Index: make([]int32, entries+1)}
 	if x.Value != nil {
 		share.Value = make([]float32, entries+1)
@@ -105,7 +107,8 @@ func shareOf(d *structured.Dataset, x *structured.Sparse, shard int) (*structure
 	return share, nil
 }
 
-// fetched is how many numbers of an example's attributes are asked for ahead. From there on the processor sees by itself that they are read in order.
+// fetched is how many numbers of an example's attributes are asked for ahead. From there on the processor sees by
+// itself that they are read in order.
 const fetched = 64
 
 // prefetch asks for the first attributes of example i.

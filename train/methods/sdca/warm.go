@@ -9,24 +9,27 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// warmChunks is the number of parts of the first pass of a warm start, after each of which w moves on towards the dual point's own.
+// warmChunks is the number of parts of the first pass of a warm start, after each of which w moves on towards the dual
+// point's own.
 const warmChunks = 16
 
-// warmBonus is firstBonus of a warm start at the gold outputs: weights that fit most examples give these high scores already.
+// warmBonus is firstBonus of a warm start at the gold outputs: weights that fit most examples give these high scores
+// already.
 const warmBonus = 3
 
 // warm begins at s.W = w₀. A dual point u has weights of its own,
 //
 //	w(u) = c − (1/λn) Σ c_i J_iᵀ(u_i − 1_{y_i}),
 //
-// which are not w₀. So the first pass starts at w₀ and drops the difference w₀ − w(u) in equal parts as it goes: it takes steps on the objective whose centre is off by
-// that difference; each part changes that objective a little, and the steps follow. At the end of the pass w is the dual point's again.
+// which are not w₀. So the first pass starts at w₀ and drops the difference w₀ − w(u) in equal parts as it goes: it
+// takes steps on the objective whose centre is off by that difference; each part changes that objective a little, and
+// the steps follow. At the end of the pass w is the dual point's again.
 //
-// The dual point is that of the answers at w₀, whose weights are w₀ if w₀ is optimal. If it is not, examples that w₀ does not fit all pull at once, and further than any should.
-// Where the dual value then is below that of a cold start, the gold outputs, whose weights are c, it begins there: steps
-// of the first pass move it to the answers near w₀ one after the other, so that each sees what the ones before have
-// changed. With soft targets, λ₁, bounds or a proximal term, for the quadratic loss, whose steps are in closed form, and
-// Online there are the answers alone.
+// The dual point is that of the answers at w₀, whose weights are w₀ if w₀ is optimal. If it is not, examples that w₀
+// does not fit all pull at once, and further than any should. Where the dual value then is below that of a cold start,
+// the gold outputs, whose weights are c, it begins there: steps of the first pass move it to the answers near w₀ one
+// after the other, so that each sees what the ones before have changed. With soft targets, λ₁, bounds or a proximal
+// term, for the quadratic loss, whose steps are in closed form, and Online there are the answers alone.
 func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error {
 	primal, rounded, err := p.Upper(ctx, s.W)
 	if err != nil {
@@ -53,7 +56,8 @@ func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error
 	return nil
 }
 
-// beAnswers makes the dual point the answers at w₀, φ_i = θ_i(w₀) + ℓ_i, or where Objective.Origin says, and pulls it back.
+// beAnswers makes the dual point the answers at w₀, φ_i = θ_i(w₀) + ℓ_i, or where Objective.Origin says, and pulls it
+// back.
 func (m *SDCA) beAnswers(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
 	begin := m.atWeights(p)
 	if p.Origin != nil && !m.Warm {
@@ -74,8 +78,8 @@ func (m *SDCA) beAnswers(ctx context.Context, p *train.Problem, s *train.State) 
 	return p.Recompose(ctx, m.w, &m.memory.u)
 }
 
-// fillMemory sets φ_i, and what belongs to it, to the potentials that a function leaves in a step's θ, unless it says that there are none. η of the
-// next visits is the given one. A rank does so for its own examples.
+// fillMemory sets φ_i, and what belongs to it, to the potentials that a function leaves in a step's θ, unless it says
+// that there are none. η of the next visits is the given one. A rank does so for its own examples.
 func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem, η float32, potentials func(st *dualStep) (bool, error)) error {
 	t := newTeam(p.Threads())
 	defer t.close()
