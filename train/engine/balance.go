@@ -61,9 +61,9 @@ func (e *Evaluation) balance(sh *Shard, b int, c float64) {
 
 // balanceRows makes v_i = c_i (u_i − r_i) a difference of points of a simplex in each row of several entries that every
 // output uses, where r_i is the gold output or what replaces it: the entries sum to exactly 0, and none is below −c_i
-// r_i(y). It rounds their running sums to a multiple of 2⁻²³ times the power of 2 above the largest, so that none moves
-// by more than such a multiple. What the sum lacks then, a few such multiples, the largest entries take, or the most
-// negative. The lane's sums follow, and are charged for what has moved.
+// r_i(y). It rounds each to a multiple of 2⁻²³ times the power of 2 above the largest. What the sum lacks then, at most
+// half such a multiple for each entry, the largest entries take, or the most negative. The lane's sums follow, and are
+// charged for what has moved.
 func (e *Evaluation) balanceRows(sh *Shard) {
 	if !e.bounds || e.Loss == Quadratic {
 		return
@@ -179,28 +179,8 @@ func balanceRow(v, negated, θ []float32, c float64) rowShift {
 	}
 	_, exponent := math.Frexp(most)
 	grid, perGrid := math.Ldexp(1, exponent-23), math.Ldexp(1, 23-exponent) // powers of 2: products are as exact as quotients, and faster
-	sum, rounded, excess, lowest, down := 0.0, 0.0, 0.0, math.Inf(1), 0
-	moved, linear, entropy := 0.0, 0.0, 0.0 // not those that move changes: the loop keeps these in registers
-	negated, θ = negated[:len(v)], θ[:len(v)]
-	for k, x := range v {
-		from, below := float64(x), c*float64(negated[k])
-		sum += from
-		next := math.RoundToEven(sum*perGrid) * grid
-		to := next - rounded
-		if least := math.Ceil(below*perGrid) * grid; to < least { // −c r(y), or up to a multiple above
-			to = least
-		}
-		if to != from { // else its potential may be −∞
-			v[k] = float32(to) // exact
-			δ := math.Abs(to - from)
-			moved, linear = moved+δ, linear+(to-from)*float64(θ[k])
-			entropy += lostEntropy(δ, from-below)
-		}
-		if rounded, excess = next, excess+to; to < lowest {
-			lowest, down = to, k
-		}
-	}
-	shift := rowShift{moved, linear, entropy}
+	rounded := vec.ToGrid(grid, c, negated, θ, v)
+	excess, shift := rounded.Sum, rowShift{rounded.Moved, rounded.Linear, rounded.Lost}
 	move := func(k int, to float64) {
 		from := float64(v[k])
 		if to == from {
@@ -212,6 +192,12 @@ func balanceRow(v, negated, θ []float32, c float64) rowShift {
 		shift.entropy += lostEntropy(δ, from-c*float64(negated[k]))
 	}
 	if excess < 0 {
+		down := 0
+		for k, x := range v {
+			if x < v[down] {
+				down = k
+			}
+		}
 		move(down, float64(v[down])-excess)
 		excess = 0
 	}

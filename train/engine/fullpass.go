@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // FullPass is the result of one pass over all examples at fixed weights w.
@@ -63,34 +64,40 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 	return p, err
 }
 
-// lowerInto sets grad to the gradient of the bound, and divides g by n.
+// blockOfBound is how many numbers of a gradient lowerInto gives a thread at a time. The sums of blocks are added in their order, whatever the threads.
+const blockOfBound = 1 << 16
+
+// lowerInto sets grad to the gradient of the bound, from the sum g of gradients.
 func (e *Engine) lowerInto(grad, w []float32, g []float64, sums Sums) Recomposed {
+	type part struct {
+		at, step      float64 // ⟨g, w⟩ and ⟨g, c − w⟩
+		product, from float64 // Σ|g_j||w_j − c_j| and Σ|g_j|(|w_j| + |c_j|)
+	}
 	inv := 1 / float64(e.Len())
-	at, step := 0.0, 0.0      // ⟨g, w⟩ and ⟨g, c − w⟩
-	product, from := 0.0, 0.0 // Σ|g_j||w_j − c_j| and Σ|g_j|(|w_j| + |c_j|)
-	if e.Center == nil {
-		for j, x := range g {
-			x *= inv
-			g[j], grad[j] = x, float32(x)
-			x *= float64(w[j])
-			at += x
-			product += math.Abs(x)
+	parts := make([]part, (len(g)+blockOfBound-1)/blockOfBound)
+	e.Parallel(len(parts), func(k int) {
+		lo, hi := k*blockOfBound, min((k+1)*blockOfBound, len(g))
+		p := &parts[k]
+		p.at, p.product = vec.Narrow(inv, g[lo:hi], w[lo:hi], grad[lo:hi])
+		if e.Center == nil {
+			p.step, p.from = -p.at, p.product
+			return
 		}
-		step, from = -at, product
-	} else {
-		for j, x := range g {
-			x *= inv
-			g[j], grad[j] = x, float32(x)
-			v, c := float64(w[j]), float64(e.Center[j])
-			at += x * v
-			step += x * (c - v)
+		p.product = 0
+		for j := lo; j < hi; j++ {
+			x, v, c := g[j]*inv, float64(w[j]), float64(e.Center[j])
+			p.step += x * (c - v)
 			x = math.Abs(x)
-			product += x * math.Abs(v-c)
-			from += x * (math.Abs(v) + math.Abs(c))
+			p.product += x * math.Abs(v-c)
+			p.from += x * (math.Abs(v) + math.Abs(c))
 		}
+	})
+	var all part
+	for _, p := range parts {
+		all.at, all.step, all.product, all.from = all.at+p.at, all.step+p.step, all.product+p.product, all.from+p.from
 	}
 	a := (sums.Linear + sums.Entropy) * inv
-	return Recomposed{Grad: grad, Linear: a - at, Central: a + step, Rounded: e.linearRounding(w, product, from, sums)}
+	return Recomposed{Grad: grad, Linear: a - all.at, Central: a + all.step, Rounded: e.linearRounding(w, all.product, all.from, sums)}
 }
 
 // Value returns F(w) without a gradient: the hinge's max or the loss's log-sum-exp, plus the regulariser.

@@ -20,8 +20,12 @@ type vectors struct {
 
 // zeros returns memory for a gradient in float64.
 func (v *vectors) zeros(n int) []float64 {
-	v.wide = vec.Grow(v.wide, n)
-	host.HugePages(v.wide)
+	if cap(v.wide) < n {
+		v.wide = make([]float64, n)
+		host.HugePages(v.wide) // before it is written for the first time
+		return v.wide
+	}
+	v.wide = v.wide[:n]
 	clear(v.wide)
 	return v.wide
 }

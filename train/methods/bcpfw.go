@@ -401,7 +401,10 @@ func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) er
 		return m.Complete(ctx, p, s, true)
 	}
 	if m.primal < math.Inf(1) && len(m.held) == 0 { // the pass before computed F
-		m.held = append(m.held, s.W...)
+		if cap(m.held) < len(s.W) {
+			m.held = p.Vector(len(s.W))
+		}
+		m.held = append(m.held[:0], s.W...)
 	}
 	copy(s.W, p.Soften(m.path.Mean, m.path.Threshold))
 	s.Primal = math.NaN()

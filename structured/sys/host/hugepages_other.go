@@ -3,4 +3,4 @@
 package host
 
 // HugePages does nothing where the system has no such request.
-func HugePages[E float32 | float64]([]E) {}
+func HugePages[E float32 | float64 | int32]([]E) {}

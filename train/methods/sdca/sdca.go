@@ -304,7 +304,10 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 		return m.evaluate(ctx, p, s, w, true)
 	}
 	if m.primal < math.Inf(1) && len(m.held) == 0 { // the pass before computed F
-		m.held = append(m.held, s.W...)
+		if cap(m.held) < len(s.W) {
+			m.held = p.Vector(len(s.W))
+		}
+		m.held = append(m.held[:0], s.W...)
 	}
 	copy(s.W, w)
 	s.Primal = math.NaN()
