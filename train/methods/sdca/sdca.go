@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/host"
@@ -72,6 +73,7 @@ type SDCA struct {
 	passes  int
 	lazy    bool      // F may be left to Complete
 	held    []float32 // the weights of the least F seen, while s.W has those of a pass that deferred F
+	own     []float32 // the memory of s.W, while s.W is w itself (show)
 	drop    []float32 // of a warm start, until the first pass has dropped it: w less the weights of the dual point
 
 	regulariser proximal.Regulariser // that the steps see
@@ -174,6 +176,9 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 
 // Pass makes n visits; the first pass visits every example.
 func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	if m.shows(s) { // which will move
+		m.hold(p, s)
+	}
 	size := dualBatch
 	if m.Online {
 		size = 1
@@ -303,16 +308,44 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 	if s.Deferred = m.lazy && m.regulariser.Kappa == 0; !s.Deferred {
 		return m.evaluate(ctx, p, s, w, true)
 	}
-	if m.primal < math.Inf(1) && len(m.held) == 0 { // the pass before computed F
-		if cap(m.held) < len(s.W) {
-			m.held = p.Vector(len(s.W))
-		}
-		m.held = append(m.held[:0], s.W...)
+	if !m.shows(s) {
+		m.hold(p, s)
 	}
-	copy(s.W, w)
+	m.show(s, w)
 	s.Primal = math.NaN()
 	return nil
 }
+
+// hold keeps the weights of the least F, which s.W has if the pass before computed it.
+func (m *SDCA) hold(p *train.Problem, s *train.State) {
+	if m.primal == math.Inf(1) || len(m.held) > 0 {
+		return
+	}
+	if cap(m.held) < len(s.W) {
+		m.held = p.Vector(len(s.W))
+	}
+	m.held = append(m.held[:0], s.W...)
+}
+
+// show makes s.W show the weights x. If these are w, s.W is w itself until the next pass, which begins by keeping what is of use after it: a copy
+// of w after each pass would take about as long as a twentieth of the pass.
+func (m *SDCA) show(s *train.State, x []float32) {
+	switch {
+	case !same(x, m.w):
+		if m.shows(s) {
+			s.W = m.own
+		}
+		copy(s.W, x)
+	case !m.shows(s):
+		m.own, s.W = s.W, m.w
+	}
+}
+
+// shows reports whether s.W is w itself.
+func (m *SDCA) shows(s *train.State) bool { return same(s.W, m.w) }
+
+// same reports whether two vectors of weights have the same memory.
+func same(x, y []float32) bool { return unsafe.SliceData(x) == unsafe.SliceData(y) }
 
 // Complete implements train.Deferrer.
 func (m *SDCA) Complete(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
@@ -329,7 +362,7 @@ func (m *SDCA) evaluate(ctx context.Context, p *train.Problem, s *train.State, w
 	least := primal < m.primal
 	s.Above = rounded
 	if s.Primal = min(primal, m.primal); !least && len(m.held) > 0 {
-		copy(s.W, m.held)
+		m.show(s, m.held)
 	}
 	if !keep {
 		return nil
@@ -337,7 +370,7 @@ func (m *SDCA) evaluate(ctx context.Context, p *train.Problem, s *train.State, w
 	s.FullPasses++
 	if least {
 		m.primal, m.rounded = primal, rounded
-		copy(s.W, w)
+		m.show(s, w)
 		m.held = m.held[:0] // s.W has them until the next pass
 	}
 	if m.primal-m.dual <= m.rounded+closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(w)) {
