@@ -27,7 +27,8 @@ type Trainer struct {
 	Lazy     bool    // compute F only where that is of use, if the method can do without (Deferrer); the last pass of a run always has it
 
 	// Evaluate measures weights on development and test data; either result may be nil. A nil Evaluate measures nothing.
-	Evaluate func(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error)
+	Evaluate  func(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error)
+	Continues bool // the weights that the run begins with are of use: they are measured before the first pass
 
 	Recorders  []record.Recorder // Run closes them
 	Checkpoint *Checkpoint       // nil: no checkpoints
@@ -40,6 +41,9 @@ type Result struct {
 	Best   record.Record // the pass with the lowest development error (Record.DevError); otherwise Last
 	BestW  []float32     // its weights
 	Reason string        // why the run ended
+
+	// Begun has the metrics on development data of the weights that a run began with that Continues and was not resumed; else nil.
+	Begun *structured.Metrics
 }
 
 // ErrInterrupted reports that the context ended a run. The result, and the checkpoint if there is one, hold everything
@@ -112,6 +116,7 @@ type loop struct {
 	books books
 	w     []float32 // weights at the last pass boundary
 	rise  float64   // of the estimated dual in the last pass; +∞ in the first one
+	begun *structured.Metrics
 
 	behind bool // the checkpoint is older than the last boundary
 }
@@ -131,6 +136,12 @@ func (l *loop) start(ctx context.Context) error {
 		s.Primal, s.Dual, s.Estimate, s.Smoothed, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan, nan
 		if err := l.boundary(ctx); err != nil {
 			return err
+		}
+		if l.Continues && l.Evaluate != nil {
+			var err error
+			if l.begun, _, err = l.Evaluate(ctx, s.W); err != nil {
+				return l.failed(ctx, err)
+			}
 		}
 	}
 	if err := CheckTerms(l.Method, l.Problem.Objective, l.Problem.OnDevice()); err != nil {
@@ -429,7 +440,7 @@ func (l *loop) keepBest(r record.Record) {
 }
 
 func (l *loop) result() *Result {
-	r := &Result{Last: l.books.Last, W: l.w, Best: l.books.Best, BestW: l.books.BestW, Reason: l.reason()}
+	r := &Result{Last: l.books.Last, W: l.w, Best: l.books.Best, BestW: l.books.BestW, Reason: l.reason(), Begun: l.begun}
 	if r.BestW == nil {
 		r.BestW = slices.Clone(r.W)
 	}

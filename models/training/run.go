@@ -118,6 +118,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 		r.o.Log.Warn("the result has the weights of the model that the run continues: no pass found better ones",
 			"passes", result.Passes, "what_helps", helps)
 	}
+	r.sayIfWorse(out)
 	r.model.W = out.BestW
 	result.Model = filepath.Join(c.Out, models.ModelFile)
 	if c.L1 > 0 || c.Radius > 0 {
@@ -133,6 +134,21 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 		return result, history.Records, err
 	}
 	return result, history.Records, os.Remove(r.unfinished())
+}
+
+// sayIfWorse warns if the model that the run continues does better on development data than every pass: of new data alone a run learns nothing about the
+// old.
+func (r *Run) sayIfWorse(out *train.Result) {
+	of, began := out.Begun.Error()
+	if _, ended := out.Best.DevError(); !(began < ended) {
+		return
+	}
+	helps := "--train with the data of that model, too"
+	if p := r.config.Prior; p == "" {
+		helps += ", or --prior in place of --init"
+	}
+	r.o.Log.Warn("no pass does better on the development data than the model that the run continues", "by", of,
+		"that_model", out.Begun.String(), "kept_pass", out.Best.Dev.String(), "what_helps", helps)
 }
 
 // unfinished is the path of the model file that says, until the run is finished, what the weights of the checkpoint belong to.
@@ -165,7 +181,7 @@ func (r *Run) trainer() *train.Trainer {
 	return &train.Trainer{
 		Problem: r.problem, Method: r.method,
 		Passes: c.Passes, Gap: float64(c.Gap), Patience: c.Patience,
-		Lazy: c.Lazy(), Evaluate: r.evaluate,
+		Lazy: c.Lazy(), Evaluate: r.evaluate, Continues: c.Init != "" && r.data.Dev != nil,
 	}
 }
 

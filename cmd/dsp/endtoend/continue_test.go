@@ -289,3 +289,20 @@ func alike(a, b map[string]any) bool {
 	}
 	return reflect.DeepEqual(a, b)
 }
+
+// A run on the new data alone forgets the old. It says so where development data show it, and not where a pass does better.
+func TestInitThatForgets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old, other := write(t, "old.conll", lessons(0, 60, "ish")), write(t, "other.conll", lessons(0, 60, "est"))
+	base := filepath.Join(dir, "base")
+	dsp(t, "train", "--train", old, "--quiet", "--out", base).ok()
+	const warning = "no pass does better on the development data than the model that the run continues"
+	for dev, warns := range map[string]bool{old: true, other: false} {
+		r := dsp(t, "train", "--train", other, "--dev", dev, "--init", base, "--out", filepath.Join(dir, fmt.Sprint(warns)))
+		r.ok()
+		if strings.Contains(r.stderr, warning) != warns {
+			t.Errorf("development data like the new ones: %v; warned %v: %s", !warns, !warns, r.stderr)
+		}
+	}
+}
