@@ -35,6 +35,8 @@ type manifest struct {
 
 	Encoder *manifestEncoder `json:"encoder,omitempty"` // in encoderFolder
 	Stages  []manifestStage  `json:"stages"`
+
+	Several []string `json:"several,omitempty"` // forms, in lower case, of tokens that may be of several words: the stage words decides
 }
 
 // manifestStage is a stage: a model, or the only label that the treebank had. The hash of the file, which names the files that the model was
@@ -75,7 +77,10 @@ func Load(path, encoder string) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pipeline{Version: m.Version, Fingerprint: m.Fingerprint, stages: map[string]*part{}}
+	p := &Pipeline{Version: m.Version, Fingerprint: m.Fingerprint, stages: map[string]*part{}, several: map[string]bool{}}
+	for _, form := range m.Several {
+		p.several[form] = true
+	}
 	if m.Encoder != nil {
 		p.refers = m.Encoder.Reference != ""
 		if p.encoder, err = m.Encoder.open(path, encoder); err != nil {
@@ -156,6 +161,10 @@ func (m *manifest) fingerprint() string {
 			h.Write([]byte(text))
 			h.Write([]byte{0})
 		}
+	}
+	for _, form := range m.Several {
+		h.Write([]byte(form))
+		h.Write([]byte{0})
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -55,7 +55,7 @@ func severalWords(gold []conllu.Sentence) map[string]bool {
 func keyOf(t *conllu.Token) string { return strings.ToLower(characters.Seen(t.Form)) }
 
 // ask returns sentences in which every token whose form may be of several words is marked so: what characters cannot say, because it depends on
-// the words around, the stage of words decides.
+// the words around, or misses, as in jusqu'aux where no sentence of the treebank has it, the stage of words decides.
 func ask(sentences []conllu.Sentence, forms map[string]bool) []conllu.Sentence {
 	all := slices.Clone(sentences)
 	for i := range all {

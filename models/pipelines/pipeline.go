@@ -20,6 +20,7 @@ type Pipeline struct {
 	Version     string // of the dsp that trained it
 	Fingerprint string // of all its stages
 	stages      map[string]*part
+	several     map[string]bool // forms, in lower case, of tokens that may be of several words
 	encoder     *encoded.Reader // whose rows stages read, or nil
 	refers      bool            // it is elsewhere
 	ranks       *models.Ranks   // that share what it predicts, or nil
@@ -152,6 +153,7 @@ func (w *Worker) split(text string, start int, lines, already bool) ([]conllu.Se
 		}
 		return all, nil
 	}
+	all = ask(all, w.pipeline.several)
 	rules, err := w.labels(wordsStage, multiwordTable(all, nil), nil)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -439,7 +440,7 @@ func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handle
 
 // finish lists the stages and evaluates the pipeline.
 func (t *trainer) finish(ctx context.Context) (*Result, error) {
-	m := manifest{Task: Task, Version: t.options.Version, Stages: t.stages}
+	m := manifest{Task: Task, Version: t.options.Version, Stages: t.stages, Several: slices.Sorted(maps.Keys(severalWords(t.gold)))}
 	if t.encoder != nil {
 		m.Encoder = &manifestEncoder{ID: t.encoder.ID(), Layers: t.config.EncoderLayers, Pieces: t.config.Pieces, Rows: t.config.EncoderRows}
 		if t.encoder.Int8 {

@@ -95,6 +95,39 @@ func TestWordsInContext(t *testing.T) {
 	}
 }
 
+// A form that the treebank has as several words is asked about wherever it stands, also behind an elision that the treebank never has before it.
+func TestContractionBehindElision(t *testing.T) {
+	var text strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&text, "1\til\til\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tva\taller\tVERB\t_\t_\t0\troot\t_\t_\n")
+		switch i % 3 {
+		case 0:
+			fmt.Fprintf(&text, "3-4\taux\t_\t_\t_\t_\t_\t_\t_\t_\n3\tà\tà\tADP\t_\t_\t5\tcase\t_\t_\n4\tles\tle\tDET\t_\t_\t5\tdet\t_\t_\n5\tquais\tquai\tNOUN\t_\t_\t2\tobl\t_\tSpaceAfter=No\n6\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n")
+		case 1:
+			fmt.Fprintf(&text, "3\tjusqu'\tjusque\tADP\t_\t_\t4\tcase\t_\tSpaceAfter=No\n4\tici\tici\tADV\t_\t_\t2\tadvmod\t_\tSpaceAfter=No\n5\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n")
+		case 2:
+			fmt.Fprintf(&text, "3\tjusqu'\tjusque\tADP\t_\t_\t4\tcase\t_\tSpaceAfter=No\n4\t%s\tx\tPRON\t_\t_\t2\tobl\t_\t_\n5\tquais\tquai\tNOUN\t_\t_\t2\tobl\t_\tSpaceAfter=No\n6\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n",
+				[]string{"deux", "ceux", "eux", "mieux"}[i/3%4])
+		}
+	}
+	p, _ := trainOn(t, text.String(), func(c *config.Config) {
+		c.TaskSettings = settings.Texts{"skip": "upos+xpos+feats+lemma+trees", "folds": "2"}
+	})
+	for text, want := range map[string]string{
+		"il va jusqu'aux quais.": "il va jusqu' à les quais .",
+		"il va jusqu'eux quais.": "il va jusqu' eux quais .",
+		"AUX quais.":             "À LES quais .",
+	} {
+		found, err := p.NewWorker().Split(text, 0, false)
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%q: %d sentences, %v", text, len(found), err)
+		}
+		if got := formsOf(found[0].Words); !strings.EqualFold(got, want) {
+			t.Errorf("%q has the words %q, expected %q", text, got, want)
+		}
+	}
+}
+
 // Blanks and invisible characters in the words of a treebank teach no lemma to lose letters, come back in the predictions, and make no tokens.
 func TestUnseenCharactersAreLearned(t *testing.T) {
 	names := []string{"Paris", "Lyon", "Nantes", "Brest", "Metz"}
