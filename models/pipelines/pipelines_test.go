@@ -1,9 +1,11 @@
 package pipelines
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/models/data/characters"
@@ -98,6 +100,19 @@ func TestRareScripts(t *testing.T) {
 		if want := word != "Chats"; (table.labels[k] == label) != want { // the only one that loses a letter
 			t.Errorf("%s: %s instead of %s", word, table.labels[k], label)
 		}
+	}
+}
+
+// A script that one form alone has, however often, makes the lemma of that form and is no rule for others; one that keeps most of the form, or that two forms have, stays.
+func TestScriptOfOneForm(t *testing.T) {
+	word := func(form, lemma string) string {
+		return fmt.Sprintf("1\t%s\t%s\tNOUN\t_\t_\t0\troot\t_\t_\n\n", form, lemma)
+	}
+	gold := read(t, strings.Repeat(word("M.", "monsieur"), 3)+word("chats", "chat")+word("quais", "quai")+strings.Repeat(word("parle", "parler"), 2))
+	table := lemmaTable(gold, gold)
+	before := slices.Clone(table.labels)
+	if dropRareScripts(table); table.labels[0] != "=monsieur" || table.labels[2] != "=monsieur" || !slices.Equal(table.labels[3:], before[3:]) {
+		t.Errorf("labels %v become %v", before, table.labels)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/characters"
@@ -158,17 +159,40 @@ func lemmaLabel(form, lemma string) string {
 	return edits.Lemma(seen, lemma).String()
 }
 
-// dropRareScripts has words whose script is rare be learned as if the lemma were the form.
+// dropRareScripts has words whose script is rare be learned as if the lemma were the form. A script that only one form has, in any case, and
+// that writes more of the lemma than it keeps of the form is no rule for others: it becomes the lemma itself, so that what makes monsieur of M. makes no
+// jonsieur of J.
 func dropRareScripts(t *table) {
-	count := map[string]int{}
-	for _, label := range t.labels {
+	count, forms := map[string]int{}, map[string]map[string]bool{}
+	for k, label := range t.labels {
 		count[label]++
+		if forms[label] == nil {
+			forms[label] = map[string]bool{}
+		}
+		forms[label][strings.ToLower(t.columns[0][k])] = true
 	}
 	for k, label := range t.labels {
-		if count[label] < fewest {
+		switch {
+		case label == asWritten || label == written:
+		case count[label] < fewest:
 			t.labels[k] = asWritten
+		case len(forms[label]) == 1:
+			t.labels[k] = literal(label, t.columns[0][k])
 		}
 	}
+}
+
+// literal returns the script of the lemma itself for one that makes it of a form and writes more of it than it keeps; else that one.
+func literal(script, form string) string {
+	s, err := edits.Parse(script)
+	if err != nil {
+		return script
+	}
+	lemma, ok := s.Apply(form)
+	if written := utf8.RuneCountInString(s.Before) + utf8.RuneCountInString(s.After); !ok || 2*written <= utf8.RuneCountInString(lemma) {
+		return script
+	}
+	return edits.Literal(lemma).String()
 }
 
 func fillLemma(sentences []conllu.Sentence, labels []string) {
