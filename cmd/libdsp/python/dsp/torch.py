@@ -15,8 +15,8 @@ import io
 import numpy as np
 import torch
 
-from . import distributions, model
-from .batch import Error, get_threads, once, set_threads
+from . import distributions, layouts, model
+from .batch import Error, Fitting, get_threads, once, set_threads
 
 __all__ = ["CRF", "CTC", "Constituents", "DependencyTree", "Error", "Graph", "LinearChain", "Matching", "Monotone", "PCFG", "SecondOrderChain", "SemiMarkov",
            "ctc_loss", "get_threads", "segments", "set_threads", "tags", "to_onnx"]
@@ -26,14 +26,25 @@ segments, tags = distributions.segments, distributions.tags
 
 def _numbers(tensor):
     x = tensor.detach()
-    if x.dtype != torch.float32 or x.device.type != "cpu":
+    if x.dtype is not torch.float32 or not x.is_cpu:
         x = x.to("cpu", torch.float32)
     return x.numpy()
 
 
+def _rows(layout, tensors):
+    """The values of the parts, in the memory of the tensors themselves where they are of the library's type."""
+    if layout.direct:
+        for x in tensors:
+            if x.dtype is not torch.float32 or not x.is_cpu or not x.is_contiguous():
+                break
+        else:
+            return Fitting(layout.batch, (), [x.data_ptr() for x in tensors])
+    return layout.rows([_numbers(x) for x in tensors])
+
+
 def _answer(layout, y, wanted, tensors):
     """log Σ exp(score) [B], or −log p(y) if outputs y are given; and the gradient by each part, if it is wanted."""
-    values = layout.rows([_numbers(x) for x in tensors])
+    values = _rows(layout, tensors)
     if y is not None:
         return layout.batch.loss(values, y)
     return layout.batch.exp(values, marginals=wanted)
@@ -41,18 +52,26 @@ def _answer(layout, y, wanted, tensors):
 
 def _pullback(layout, kinds, g, u):
     """The gradients by the user's tensors, for a gradient g [B] of the values."""
-    if g.device.type != "cpu":
+    if not g.is_cpu:
         g = g.cpu()
-    return tuple(_tensor(x, *kind) for x, kind in zip(layout.spread(u, g.detach().numpy()), kinds))
-
-
-def _tensor(x, dtype, device):
-    x = torch.from_numpy(x)
-    return x if x.dtype == dtype and device.type == "cpu" else x.to(device, dtype)
+    every = [torch.from_numpy(x) for x in layout.spread(u, g.detach().numpy())]
+    return tuple(every if kinds is None else [x.to(device, dtype) for x, (dtype, device) in zip(every, kinds)])
 
 
 def _kinds(tensors):
-    return [(x.dtype, x.device) for x in tensors]
+    """The types and devices of tensors; None where they are those of the answers of the library, as is usual."""
+    for x in tensors:
+        if x.dtype is not torch.float32 or not x.is_cpu:
+            return [(x.dtype, x.device) for x in tensors]
+    return None
+
+
+def _given(value, tensors):
+    """A value of the library, float64, as potentials of these types and devices are answered."""
+    if _precision(tensors) is torch.float32:
+        value = value.astype(np.float32)
+    value = torch.from_numpy(value)
+    return value if tensors[0].is_cpu else value.to(tensors[0].device)
 
 
 class _LogPartition(torch.autograd.Function):
@@ -63,7 +82,7 @@ class _LogPartition(torch.autograd.Function):
         value, ctx.u = _answer(layout, y, any(ctx.needs_input_grad), tensors)
         ctx.layout, ctx.kinds = layout, _kinds(tensors)
         ctx.save_for_backward(*tensors)  # for _Pullback
-        return _tensor(value, _precision(tensors), tensors[0].device)
+        return _given(value, tensors)
 
     @staticmethod
     def backward(ctx, g):
@@ -78,7 +97,7 @@ class _Functional(torch.autograd.Function):
     @staticmethod
     def forward(layout, y, *tensors):
         value, u = _answer(layout, y, True, tensors)
-        return (_tensor(value, _precision(tensors), tensors[0].device), *map(torch.from_numpy, u))
+        return (_given(value, tensors), *map(torch.from_numpy, u))
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -91,7 +110,7 @@ class _Functional(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g, *_):
         if g is None:
-            return (None,) * (2 + len(ctx.kinds))
+            return (None,) * (2 + len(ctx.layout.shapes))
         return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
 
 
@@ -100,7 +119,7 @@ class _Pullback(torch.autograd.Function):
 
     @staticmethod
     def forward(layout, kinds, g, *saved):
-        return _pullback(layout, kinds, g, [x.numpy() for x in saved[len(kinds):]])
+        return _pullback(layout, kinds, g, [x.numpy() for x in saved[len(layout.shapes):]])
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -112,7 +131,7 @@ class _Pullback(torch.autograd.Function):
         if not ctx.layout.batch.form.hessian:
             raise Error(f"dsp has no second derivatives of log_partition and nll of a {ctx.layout.batch.form.structure}")
         by_g, *by_potentials = _Second.apply(ctx.layout, ctx.kinds, directions, *ctx.saved_tensors)
-        return (None, None, by_g, *by_potentials, *(None,) * (len(ctx.saved_tensors) - 1 - len(ctx.kinds)))
+        return (None, None, by_g, *by_potentials, *(None,) * (len(ctx.saved_tensors) - 1 - len(ctx.layout.shapes)))
 
 
 class _Second(torch.autograd.Function):
@@ -121,9 +140,9 @@ class _Second(torch.autograd.Function):
 
     @staticmethod
     def forward(layout, kinds, directions, g, *saved):
-        values = layout.rows([_numbers(x) for x in saved[:len(kinds)]])
+        values = layout.rows([_numbers(x) for x in saved[:len(layout.shapes)]])
         d = layout.rows([_numbers(x) for x in directions])
-        by_g = layout.dot([x.numpy() for x in saved[len(kinds):]], d)
+        by_g = layout.dot([x.numpy() for x in saved[len(layout.shapes):]], d)
         return (torch.from_numpy(by_g).to(g), *_pullback(layout, kinds, g, layout.batch.hessian(values, d)))
 
     @staticmethod
@@ -188,13 +207,19 @@ def _both(layout, tensors):
 
 def _precision(tensors):
     for x in tensors:
-        if x.dtype == torch.float64:
+        if x.dtype is torch.float64:
             return torch.float64
     return torch.float32
 
 
 @torch.compiler.disable
+def _uncompiled(layout, y, tensors):
+    return _log_partition(layout, y, tensors)
+
+
 def _log_partition(layout, y, tensors):
+    if torch.compiler.is_compiling():
+        return _uncompiled(layout, y, tensors)
     if torch._C._are_functorch_transforms_active():
         return _Functional.apply(layout, y, *tensors)[0]
     return _LogPartition.apply(layout, y, *tensors)
@@ -327,18 +352,20 @@ class CRF(torch.nn.Module):
     def distribution(self, emissions, mask=None):
         """The LinearChain of emissions [T, B, Y] ([B, T, Y] with batch_first) and a mask [T, B]: marginals, entropy, topk and the like. Its labels are
         [B, T]."""
+        mask = None if mask is None else layouts.host(mask)  # it is looked at several times, and small arrays are quicker than tensors
         self._check(emissions, None, mask)
         if not self.batch_first:
-            emissions, mask = emissions.transpose(0, 1), None if mask is None else mask.transpose(0, 1)
+            emissions, mask = emissions.transpose(0, 1), None if mask is None else mask.T
         return self._chain(emissions, mask)
 
     def forward(self, emissions, tags, mask=None, reduction="sum"):
         """The log-likelihood of tags [T, B] ([B, T] with batch_first): [B], or its "sum", "mean", or mean per token, "token_mean"."""
+        mask = None if mask is None else layouts.host(mask)
         self._check(emissions, tags, mask)
         if reduction not in ("none", "sum", "mean", "token_mean"):
             raise ValueError(f"invalid reduction: {reduction}")
         if not self.batch_first:
-            emissions, tags, mask = emissions.transpose(0, 1), tags.transpose(0, 1), None if mask is None else mask.transpose(0, 1)
+            emissions, tags, mask = emissions.transpose(0, 1), tags.transpose(0, 1), None if mask is None else mask.T
         likelihood = -self._chain(emissions, mask).nll(tags)
         if reduction == "none":
             return likelihood
@@ -346,7 +373,7 @@ class CRF(torch.nn.Module):
             return likelihood.sum()
         if reduction == "mean":
             return likelihood.mean()
-        return likelihood.sum() / (tags.numel() if mask is None else mask.to(likelihood).sum())
+        return likelihood.sum() / (tags.numel() if mask is None else float(mask.sum()))
 
     def decode(self, emissions, mask=None):
         """The best tags of every sequence, a list of lists."""
@@ -375,9 +402,9 @@ class CRF(torch.nn.Module):
         if emissions.shape[:2] != mask.shape:
             raise ValueError("the first two dimensions of emissions and mask must match, "
                              f"got {tuple(emissions.shape[:2])} and {tuple(mask.shape)}")
-        if not self.any_mask and mask.numel():
+        if not self.any_mask and mask.size:
             first = mask[:, 0] if self.batch_first else mask[0]
-            if not first.bool().all():
+            if not first.all():
                 raise ValueError("mask of the first timestep must all be on")
 
 

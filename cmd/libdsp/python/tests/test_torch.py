@@ -103,6 +103,30 @@ def test_strides_and_views():
     torch.testing.assert_close(turned, D.LinearChain(node.transpose(0, 1).contiguous(), edge.t().contiguous()).log_partition)
 
 
+@pytest.mark.parametrize("make,shared", [(D.LinearChain, torch.randn(3, 3)), (D.LinearChain, None), (D.DependencyTree, None),
+                                         (lambda x: D.DependencyTree(x[:, :, :3], lengths=[2] * len(x)), None)])
+def test_an_example_alone(make, shared):
+    """An example has the same gradient alone as beside another one."""
+    several = torch.randn(*((2, 3, 3, 3) if make is D.LinearChain and shared is None else (2, 3, 4) if shared is None else (2, 3, 3)))
+    weight = torch.tensor([3.0, 0.5])
+
+    def gradients(rows):
+        x = several[rows].clone().requires_grad_()
+        edge = None if shared is None else shared.clone().requires_grad_()
+        if make is D.LinearChain:
+            d = make(x[:, :, 0], x) if edge is None else make(x, edge)
+        else:
+            d = make(x)
+        (d.log_partition * weight[rows]).sum().backward()
+        return x.grad, edge if edge is None else edge.grad
+
+    both, edge = gradients([0, 1])
+    alone = [gradients([b]) for b in range(2)]
+    torch.testing.assert_close(both, torch.cat([g for g, _ in alone]))
+    if edge is not None:
+        torch.testing.assert_close(edge, alone[0][1] + alone[1][1])
+
+
 def test_functional():
     node, edge = torch.randn(2, 4, 3), torch.randn(3, 3)
     f = lambda n: D.LinearChain(n, edge).log_partition.sum()
