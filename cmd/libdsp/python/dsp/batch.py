@@ -134,12 +134,12 @@ def _form(settings):
 
 
 class Fitting(list):
-    """Values that were made for a batch, which then need not look at each of them in every call. Those that are known by their addresses alone have no
-    arrays: who asks keeps their memory alive."""
+    """Values that were made for some batches, which then need not look at each of them in every call. Those that are known by their addresses alone
+    have no arrays: who asks keeps their memory alive."""
 
-    def __init__(self, batch, arrays, addresses=None):
+    def __init__(self, batches, arrays, addresses=None):
         super().__init__(arrays)
-        self.batch, self._known = batch, None if addresses is None else _addresses[len(addresses)](*addresses)
+        self.batches, self._known = batches, None if addresses is None else _addresses[len(addresses)](*addresses)
 
     def addresses(self):
         return _pointers(self) if self._known is None else self._known
@@ -179,6 +179,7 @@ class Batch(_Handle):
                 raise Error("offsets without numbers")
         self._number, self._generation = self._make(), _library.generation()
         weakref.finalize(self, _release, self._number, self._generation).atexit = False
+        self.asked = (self,)  # the batches that answer
         self.numbers = int(self.outputs[-1])
         self._sizes = [(w if o is None else int(o[-1]) * w) for o, (_, w, _) in zip(self.rows, form.parts)]
         self._shapes = [(self.examples if o is None else int(o[-1]), w) for o, (_, w, _) in zip(self.rows, form.parts)]  # of marginals
@@ -195,7 +196,7 @@ class Batch(_Handle):
         return Batch, (self.form, self.outputs, self.rows, self._gold, self._gold_offsets, self._ends, self._types, self._edge_offsets)
 
     def _values(self, values):
-        if type(values) is Fitting and values.batch is self:
+        if type(values) is Fitting and self in values.batches:
             return values.addresses()
         if len(values) != len(self._sizes):
             raise Error(f"{len(values)} parts, expected {len(self._sizes)}: {[name for name, _, _ in self.form.parts]}")

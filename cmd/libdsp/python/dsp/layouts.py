@@ -67,7 +67,7 @@ class Layout:
     def rows(self, arrays):
         """The values of the parts, float32, of a user's arrays."""
         if self.direct:
-            return Fitting(self.batch, [np.ascontiguousarray(x, _FLOAT) for x in arrays])
+            return Fitting(self.batch.asked, [np.ascontiguousarray(x, _FLOAT) for x in arrays])
         values = []
         for part in self.parts:
             if part.source is None:
@@ -89,7 +89,7 @@ class Layout:
             values[0] = values[0].copy()
             for a in self.added:
                 values[0][a.rows] += arrays[a.source]
-        return Fitting(self.batch, values)
+        return Fitting(self.batch.asked, values)
 
     def dot(self, u, values):
         """⟨u, values⟩ of each example, float64 [B], for marginals u and values of the parts."""
@@ -592,7 +592,7 @@ class Unread:
     """Of the labelings of lines, and those of them that read something: −log of their share of the sum, and its gradient, as exp of a batch."""
 
     def __init__(self, every, read):
-        self._every, self._read = every, read
+        self._every, self._read = self.asked = every, read
         self.form, self.rows, self.examples = every.form, every.rows, every.examples
 
     def exp(self, values, marginals=True):

@@ -38,7 +38,7 @@ def _rows(layout, tensors):
             if x.dtype is not torch.float32 or not x.is_cpu or not x.is_contiguous():
                 break
         else:
-            return Fitting(layout.batch, (), [x.data_ptr() for x in tensors])
+            return Fitting(layout.batch.asked, (), [x.data_ptr() for x in tensors])
     return layout.rows([_numbers(x) for x in tensors])
 
 

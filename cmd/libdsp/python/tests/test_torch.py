@@ -55,6 +55,9 @@ def test_reading():
     frame = potentials(3, 6, 4)
     targets, n = torch.tensor([[1, 3, 0], [3, 3, 1], [1, 0, 0]]), torch.tensor([2, 3, 1])
     assert torch.autograd.gradcheck(lambda f: D.CTC(f, [6, 5, 2], blank=2).read_nll(targets, n), [frame], **loose)
+    single = frame.detach().float()  # which the library reads where it lies
+    torch.testing.assert_close(D.CTC(single).read_nll(targets + 1 - (targets > 0).long(), n).double(),
+                               D.CTC(frame).read_nll(targets + 1 - (targets > 0).long(), n), atol=1e-5, rtol=1e-5)
     log_probs = frame.log_softmax(-1).transpose(0, 1)
     for blank, t in ((2, targets), (0, targets + 1 - (targets > 0).long())):
         for reduction in ("none", "sum", "mean"):
