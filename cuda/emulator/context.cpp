@@ -271,6 +271,20 @@ API cuCtxGetCurrent(void** context) {
 	return call.code;
 }
 
+// What is in the memory of no device is the host's, of which the driver knows what it has pinned.
+API cuPointerGetAttribute(void* value, int attribute, CUdeviceptr at) {
+	Call call((Call::Early()));
+	for (auto& c : contexts) {
+		bool device = c && c->memory.holds(at, 1), pinned = c && c->host.count((void*)at);
+		if (!device && !pinned) continue;
+		if (attribute == 2) *(unsigned*)value = device ? 2 : 1; // CU_POINTER_ATTRIBUTE_MEMORY_TYPE: CU_MEMORYTYPE_DEVICE or _HOST
+		else if (attribute == 9) *(int*)value = c->ordinal; // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+		else return CUDA_ERROR_INVALID_VALUE;
+		return CUDA_SUCCESS;
+	}
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
 API cuCtxGetDevice(int* device) {
 	SERVED(call);
 	*device = call.context->ordinal;

@@ -126,7 +126,7 @@ API cuStreamWaitEvent(void* stream, void* event, unsigned) {
 	Event then = *e;
 	return c->enqueue(stream, [=]() -> CUresult {
 		if (!c->events.count(e) || e->reached >= then.records) return CUDA_SUCCESS;
-		return c->streams.count(then.stream) ? c->advance(then.stream, e, then.records) : CUDA_SUCCESS;
+		return then.stream == &c->legacy || c->streams.count(then.stream) ? c->advance(then.stream, e, then.records) : CUDA_SUCCESS;
 	});
 }
 

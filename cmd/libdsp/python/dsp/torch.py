@@ -1,6 +1,6 @@
 """Distributions over structures for PyTorch: the classes of the module dsp with tensors, whose log_partition, log_prob and nll have gradients.
 
-Potentials may be of any floating-point type and on any device; dsp computes in float32 on the CPU, and answers in float64 if a potential is float64,
+Potentials may be of any floating-point type and on any device; dsp computes in float32, on the CPU but for what dsp.cuda answers, and answers in float64 if a potential is float64,
 else in float32. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.) The gradient comes with the value,
 in one call. Differentiating twice is exact where a structure answers hessian_product, and an error elsewhere. It takes longer: products with the
 Hessian are computed in float64. entropy and kl have a gradient there, too. There are no further derivatives.
@@ -15,7 +15,7 @@ import io
 import numpy as np
 import torch
 
-from . import distributions, layouts, model
+from . import cuda, distributions, layouts, model
 from .batch import Error, Fitting, get_threads, once, set_threads
 
 __all__ = ["CRF", "CTC", "Constituents", "DependencyTree", "Error", "Graph", "LinearChain", "Matching", "Monotone", "PCFG", "SecondOrderChain", "SemiMarkov",
@@ -44,18 +44,50 @@ def _rows(layout, tensors):
 
 def _answer(layout, y, wanted, tensors):
     """log Σ exp(score) [B], or −log p(y) if outputs y are given; and the gradient by each part, if it is wanted."""
+    if _there(layout, tensors):
+        values, B = _on_gpu(tensors), layout.batch.examples
+        value = _empty((B,), torch.float64, tensors[0].device)
+        u = [_empty(shape, torch.float32, tensors[0].device) for shape in layout.batch._shapes] if wanted or y is not None else None
+        if y is not None:
+            cuda.loss(layout.batch, values, y, value, u)
+        else:
+            cuda.exp(layout.batch, values, value, u)
+        return value, u
     values = _rows(layout, tensors)
     if y is not None:
         return layout.batch.loss(values, y)
     return layout.batch.exp(values, marginals=wanted)
 
 
+def _there(layout, tensors):
+    """Whether the library answers in the memory of the GPU where the potentials are."""
+    return tensors[0].is_cuda and layout.direct and 0 not in layout.shapes[0] and cuda.answers(layout.batch.form)
+
+
+def _on_gpu(tensors):
+    values = [x.detach().to(torch.float32).contiguous() for x in tensors]
+    return [x.clone() if x.data_ptr() % 16 else x for x in values]  # a view that begins within an allocation
+
+
+def _empty(shape, dtype, device):
+    return torch.empty(shape, dtype=dtype, device=device)
+
+
 def _pullback(layout, kinds, g, u):
     """The gradients by the user's tensors, for a gradient g [B] of the values."""
+    if torch.is_tensor(u[0]):  # on a GPU
+        g = g.detach().to(torch.float32)
+        every = [(g @ x).reshape(shape) if part.tied else x.reshape(shape) * g.reshape(-1, *(1,) * (len(shape) - 1))
+                 for x, part, shape in zip(u, layout.parts, layout.shapes)]
+        return tuple(every if kinds is None else [x.to(device, dtype) for x, (dtype, device) in zip(every, kinds)])
     if not g.is_cpu:
         g = g.cpu()
     every = [torch.from_numpy(x) for x in layout.spread(u, g.detach().numpy())]
     return tuple(every if kinds is None else [x.to(device, dtype) for x, (dtype, device) in zip(every, kinds)])
+
+
+def _tensor(x):
+    return x if torch.is_tensor(x) else torch.from_numpy(x)
 
 
 def _kinds(tensors):
@@ -68,6 +100,8 @@ def _kinds(tensors):
 
 def _given(value, tensors):
     """A value of the library, float64, as potentials of these types and devices are answered."""
+    if torch.is_tensor(value):
+        return value.to(_precision(tensors))
     if _precision(tensors) is torch.float32:
         value = value.astype(np.float32)
     value = torch.from_numpy(value)
@@ -87,7 +121,7 @@ class _LogPartition(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         if torch.is_grad_enabled():  # create_graph
-            return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors, *map(torch.from_numpy, ctx.u)))
+            return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors, *map(_tensor, ctx.u)))
         return (None, None, *_pullback(ctx.layout, ctx.kinds, g, ctx.u))
 
 
@@ -97,7 +131,7 @@ class _Functional(torch.autograd.Function):
     @staticmethod
     def forward(layout, y, *tensors):
         value, u = _answer(layout, y, True, tensors)
-        return (_given(value, tensors), *map(torch.from_numpy, u))
+        return (_given(value, tensors), *map(_tensor, u))
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -119,7 +153,7 @@ class _Pullback(torch.autograd.Function):
 
     @staticmethod
     def forward(layout, kinds, g, *saved):
-        return _pullback(layout, kinds, g, [x.numpy() for x in saved[len(layout.shapes):]])
+        return _pullback(layout, kinds, g, [x if x.is_cuda else x.numpy() for x in saved[len(layout.shapes):]])
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -142,7 +176,7 @@ class _Second(torch.autograd.Function):
     def forward(layout, kinds, directions, g, *saved):
         values = layout.rows([_numbers(x) for x in saved[:len(layout.shapes)]])
         d = layout.rows([_numbers(x) for x in directions])
-        by_g = layout.dot([x.numpy() for x in saved[len(layout.shapes):]], d)
+        by_g = layout.dot([_numbers(x) for x in saved[len(layout.shapes):]], d)
         return (torch.from_numpy(by_g).to(g), *_pullback(layout, kinds, g, layout.batch.hessian(values, d)))
 
     @staticmethod
@@ -236,6 +270,12 @@ class _Tensors(distributions.Distribution):
     @once
     def _values(self):
         return self._layout.rows([_numbers(x) for x in self._arrays])
+
+    @once
+    def _best(self):
+        if _there(self._layout, self._arrays):
+            return cuda.max(self._layout.batch, _on_gpu(self._arrays))
+        return self._layout.batch.max(self._values)
 
     def _give(self, x):
         x = torch.from_numpy(x)
