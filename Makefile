@@ -21,7 +21,9 @@ GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build dist bits gpu gpu-kit gpu-env libdsp libdsp-gpu wheel wheels emulator test test-long test-gpu test-races race mutants bench results lint lint-gpu cross generate kernels kernels-report cubins clean
+.PHONY: build dist bits gpu gpu-kit gpu-env libdsp wheel wheels emulator test test-long test-gpu test-races race mutants bench results lint lint-gpu cross generate kernels kernels-report cubins clean
+
+.PHONY: libdsp-gpu
 
 # Without tables for debuggers the program is a quarter smaller; messages of panics keep their lines.
 SMALL = -trimpath -ldflags="-s -w"

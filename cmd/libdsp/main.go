@@ -211,7 +211,8 @@ func dsp_cuda_owner(address C.uint64_t, ordinal *C.int64_t) *C.char {
 }
 
 // on answers a question about potentials in the memory of a GPU.
-func on(handle, device C.int64_t, values *C.uint64_t, stream C.uint64_t, question func(t *foreign.Batch, g *foreign.Device, at foreign.There) error) *C.char {
+func on(handle, device C.int64_t, values *C.uint64_t, stream C.uint64_t,
+	question func(t *foreign.Batch, g *foreign.Device, at foreign.There) error) *C.char {
 	return guarded(func() error {
 		t := batchOf(handle)
 		at := foreign.There{Stream: uint64(stream), Values: slice[uint64](values, t.Parts())}
@@ -222,7 +223,8 @@ func on(handle, device C.int64_t, values *C.uint64_t, stream C.uint64_t, questio
 // dsp_cuda_exp is dsp_exp of potentials in the memory of a GPU, with the answers there.
 //
 //export dsp_cuda_exp
-func dsp_cuda_exp(batch, device C.int64_t, values *C.uint64_t, stream C.uint64_t, mu C.double, value C.uint64_t, marginals *C.uint64_t) *C.char {
+func dsp_cuda_exp(batch, device C.int64_t, values *C.uint64_t, stream C.uint64_t, mu C.double, value C.uint64_t,
+	marginals *C.uint64_t) *C.char {
 	return on(batch, device, values, stream, func(t *foreign.Batch, g *foreign.Device, at foreign.There) error {
 		return t.ExpOn(g, at, float64(mu), uint64(value), slice[uint64](marginals, t.Parts()))
 	})
@@ -231,16 +233,18 @@ func dsp_cuda_exp(batch, device C.int64_t, values *C.uint64_t, stream C.uint64_t
 // dsp_cuda_loss is dsp_loss of potentials in the memory of a GPU, with the answers there. Outputs y are in the host's.
 //
 //export dsp_cuda_loss
-func dsp_cuda_loss(batch, device C.int64_t, values *C.uint64_t, stream C.uint64_t, y *C.int32_t, value C.uint64_t, gradient *C.uint64_t) *C.char {
+func dsp_cuda_loss(batch, device C.int64_t, values *C.uint64_t, stream C.uint64_t, y *C.int32_t, value C.uint64_t,
+	gradient *C.uint64_t) *C.char {
 	return on(batch, device, values, stream, func(t *foreign.Batch, g *foreign.Device, at foreign.There) error {
 		return t.LossOn(g, at, slice[int32](y, t.Numbers()), uint64(value), slice[uint64](gradient, t.Parts()))
 	})
 }
 
-// dsp_cuda_max is dsp_max of potentials in the memory of a GPU. Outputs y and scores are in the host's: it waits for them.
+// dsp_cuda_max is dsp_max of potentials in the memory of a GPU. Outputs y and scores are in the host's: it waits.
 //
 //export dsp_cuda_max
-func dsp_cuda_max(batch, device C.int64_t, values *C.uint64_t, stream C.uint64_t, y *C.int32_t, value *C.double) *C.char {
+func dsp_cuda_max(batch, device C.int64_t, values *C.uint64_t, stream C.uint64_t, y *C.int32_t,
+	value *C.double) *C.char {
 	return on(batch, device, values, stream, func(t *foreign.Batch, g *foreign.Device, at foreign.There) error {
 		return t.MaxOn(g, at, slice[int32](y, t.Numbers()), slice[float64](value, t.Len()))
 	})

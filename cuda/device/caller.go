@@ -11,8 +11,9 @@ import (
 // callerAlignment is what kernels that load several numbers at once expect of an array.
 const callerAlignment = 16
 
-// At returns the array of n elements at an address that another library allocated, who keeps it while work with it is enqueued; what names it in
-// errors. An address that is not in the device's memory, or not a multiple of 16 bytes, is an error, which is not sticky.
+// At returns the array of n elements at an address that another library allocated, who keeps it while work with it is
+// enqueued; what names it in errors. An address that is not in the device's memory, or not a multiple of 16 bytes, is
+// an error, which is not sticky.
 func At[E Element](d *Device, address uint64, n int, what string) (Array[E], error) {
 	x := Array[E]{driver.Address(address), n}
 	if n == 0 {
@@ -26,11 +27,14 @@ func At[E Element](d *Device, address uint64, n int, what string) (Array[E], err
 	case err != nil:
 		return x, explain(err, what)
 	case ordinal < 0:
-		return x, fmt.Errorf("%s: the address %#x is in the host's memory, expected that of cuda:%d", what, address, d.info.Ordinal)
+		return x, fmt.Errorf("%s: the address %#x is in the host's memory, expected that of cuda:%d",
+			what, address, d.info.Ordinal)
 	case ordinal != d.info.Ordinal:
-		return x, fmt.Errorf("%s: the address %#x is in the memory of cuda:%d, expected cuda:%d", what, address, ordinal, d.info.Ordinal)
+		return x, fmt.Errorf("%s: the address %#x is in the memory of cuda:%d, expected cuda:%d",
+			what, address, ordinal, d.info.Ordinal)
 	case address%callerAlignment != 0:
-		return x, fmt.Errorf("%s: the address %#x is no multiple of %d, as the start of an array is", what, address, callerAlignment)
+		return x, fmt.Errorf("%s: the address %#x is no multiple of %d, as the start of an array is",
+			what, address, callerAlignment)
 	}
 	return x, nil
 }
@@ -45,13 +49,10 @@ func OwnerOf(address uint64) (int, error) {
 	return ordinal, explain(err, "")
 }
 
-// In runs do, whose work goes into a stream of the caller, a CUstream, in place of the device's own: after what the caller has enqueued there, and
-// after all work of the device. It does not wait for the work. The caller's stream must not be captured in a graph.
+// In runs do, whose work goes into a stream of the caller, a CUstream, in place of the device's own: after what the
+// caller has enqueued there, and after all work of the device. It does not wait for the work. The caller's stream must
+// not be captured in a graph.
 func (d *Device) In(stream uint64, do func()) error {
-	const legacy = 1 // CU_STREAM_LEGACY, another name for the default stream
-	if stream == legacy {
-		stream = 0
-	}
 	own, theirs := d.stream, driver.Stream(stream)
 	d.order(own, theirs)
 	if d.err == nil {
@@ -75,7 +76,8 @@ func (d *Device) order(before, after driver.Stream) {
 	runtime.KeepAlive(e)
 }
 
-// Aside runs do on one thread, which has the context of before again when do returns: the host of a library need not notice that it called a device.
+// Aside runs do on one thread, which has the context of before again when do returns: the host of a library need not
+// notice that it called a device.
 func Aside(do func() error) error {
 	lib, err := driver.Load()
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// Work that goes into streams of a caller runs in the order of the calls, whatever stream somebody waits for first, and the device's own work around it.
+// Work that goes into streams of a caller runs in the order of the calls, whatever stream somebody waits for first, and
+// the device's own work around it.
 func TestStreamsOfACaller(t *testing.T) {
 	d := cudatest.Emulated(t, "DSP_EMULATED_STREAMS=late")
 	var callers []*device.Device

@@ -89,8 +89,8 @@ func (*library) Owner(at Address) (int, error) {
 		return 0, result("cuPointerGetAttribute", r)
 	}
 	var ordinal C.int
-	err := result("cuPointerGetAttribute", C.cuPointerGetAttribute(unsafe.Pointer(&ordinal), C.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, C.CUdeviceptr(at)))
-	return int(ordinal), err
+	r := C.cuPointerGetAttribute(unsafe.Pointer(&ordinal), C.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, C.CUdeviceptr(at))
+	return int(ordinal), result("cuPointerGetAttribute", r)
 }
 
 func (*library) AllocateHost(bytes int) (unsafe.Pointer, error) {

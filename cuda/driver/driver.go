@@ -44,7 +44,8 @@ type Driver interface {
 	SetCurrent(Context) error
 	Current() (Context, error) // 0: none
 
-	// Owner returns the device in whose memory an address is, also if this process allocated it by another library; −1 for memory of the host.
+	// Owner returns the device in whose memory an address is, also if another library of this process allocated it;
+	// −1 for memory of the host.
 	Owner(Address) (ordinal int, err error)
 
 	MemoryInfo() (free, total int64, err error)

@@ -277,7 +277,8 @@ API cuPointerGetAttribute(void* value, int attribute, CUdeviceptr at) {
 	for (auto& c : contexts) {
 		bool device = c && c->memory.holds(at, 1), pinned = c && c->host.count((void*)at);
 		if (!device && !pinned) continue;
-		if (attribute == 2) *(unsigned*)value = device ? 2 : 1; // CU_POINTER_ATTRIBUTE_MEMORY_TYPE: CU_MEMORYTYPE_DEVICE or _HOST
+		// CU_POINTER_ATTRIBUTE_MEMORY_TYPE: CU_MEMORYTYPE_DEVICE or _HOST
+		if (attribute == 2) *(unsigned*)value = device ? 2 : 1;
 		else if (attribute == 9) *(int*)value = c->ordinal; // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 		else return CUDA_ERROR_INVALID_VALUE;
 		return CUDA_SUCCESS;

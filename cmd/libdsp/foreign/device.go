@@ -14,9 +14,9 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Device is a GPU that answers about potentials in its memory, where the caller's other libraries compute them: in the caller's stream, and in the context that
-// they share (the primary one). Potentials are not copied. Any number of goroutines may ask; they take turns. After an error of the GPU the Device answers
-// no more, and others still do.
+// Device is a GPU that answers about potentials in its memory, where the caller's other libraries compute them: in the
+// caller's stream, and in the context that they share (the primary one). Potentials are not copied. Any number of
+// goroutines may ask; they take turns. After an error of the GPU the Device answers no more, and others still do.
 type Device struct {
 	turn  sync.Mutex
 	d     *device.Device
@@ -24,13 +24,15 @@ type Device struct {
 	sum   *cudaoracles.TreeSums
 	best  *cudaoracles.BestTrees
 
-	offsets, pairs, first, relation, source device.Array[int32] // of the batch being asked about: first are labels, or heads of words
-	invalid                                 device.Array[int32] // [B+1] as find_invalid writes it
-	score, value                            device.Array[float64]
-	host                                    []int32
+	offsets, pairs, relation, source device.Array[int32] // of the batch being asked about
+	first                            device.Array[int32] // and labels, or heads of words
+	invalid                          device.Array[int32] // [B+1] as find_invalid writes it
+	score, value                     device.Array[float64]
+	host                             []int32
 }
 
-// There are places of a caller: addresses in the memory of a GPU, of arrays that are aligned to 16 bytes, as their allocators align them.
+// There are places of a caller: addresses in the memory of a GPU, of arrays that are aligned to 16 bytes, as their
+// allocators align them.
 type There struct {
 	Stream uint64   // a CUstream: 0 is the default one
 	Values []uint64 // of each part, as in questions about the host's memory
@@ -54,7 +56,8 @@ func OpenDevice(ordinal int) (*Device, error) {
 	})
 }
 
-var errNotBuilt = errors.New("this library was built without CUDA: make libdsp-gpu builds one with it, which DSP_LIBRARY=build/libdsp-gpu.so names")
+var errNotBuilt = errors.New("this library was built without CUDA: make libdsp-gpu builds one with it, " +
+	"which DSP_LIBRARY=build/libdsp-gpu.so names")
 
 // OwnerOf returns the number of the GPU in whose memory an address is, −1 for the host's.
 func OwnerOf(address uint64) (int, error) {
@@ -153,8 +156,8 @@ func (q *guest) place() error {
 	device.Upload(d, offsets, q.on.host)
 	device.Zero(d, device.Grow(d, &q.on.invalid, n+1, what))
 	if chain {
-		q.chains = cudaoracles.Chains{B: n, N: q.Numbers(), Y: q.parts[0].Width, Longest: longest, Offsets: offsets,
-			Node: q.there[0], Edge: q.there[1], PerPosition: q.parts[1].Offsets != nil}
+		q.chains = cudaoracles.Chains{B: n, N: q.Numbers(), Y: q.parts[0].Width, Longest: longest,
+			Offsets: offsets, Node: q.there[0], Edge: q.there[1], PerPosition: q.parts[1].Offsets != nil}
 		return nil
 	}
 	for b, o := range q.parts[0].Offsets {
@@ -162,8 +165,9 @@ func (q *guest) place() error {
 	}
 	pairs := device.Grow(d, &q.on.pairs, n+1, what)
 	device.Upload(d, pairs, q.on.host)
-	q.trees = &cudaoracles.Trees{B: n, N: q.Numbers() / 2, P: q.parts[0].Offsets[n], R: q.parts[1].Width, Longest: longest,
-		NonProjective: q.form.Structure.(trees.SpanningTree).NonProjective, Offsets: offsets, Pairs: pairs, Arc: q.there[0], Label: q.there[1]}
+	q.trees = &cudaoracles.Trees{B: n, N: q.Numbers() / 2, P: q.parts[0].Offsets[n], R: q.parts[1].Width,
+		Longest: longest, NonProjective: q.form.Structure.(trees.SpanningTree).NonProjective,
+		Offsets: offsets, Pairs: pairs, Arc: q.there[0], Label: q.there[1]}
 	return nil
 }
 
@@ -180,7 +184,8 @@ func (q *guest) rows(k int) device.Array[int32] {
 
 var block = device.Dim{X: device.BlockThreads}
 
-// mostOverTemperature is the largest potential, in units of the temperature, that sums over chains support: cuda/devicecode/cudaoracles/gibbs.cuh.
+// mostOverTemperature is the largest potential, in units of the temperature, that sums over chains support:
+// cuda/devicecode/cudaoracles/gibbs.cuh.
 const mostOverTemperature = 4e7
 
 // most returns the largest potential that sums at a temperature support.
@@ -200,8 +205,8 @@ func (q *guest) find(most float64) device.Array[int32] {
 			grid.X = min(1, q.Len())
 		}
 		skipped := device.Flag(q.parts[k].Rows == structured.Steps) // there is no step into a first position
-		q.on.d.Launch("find_invalid", grid, block, 4*device.BlockThreads/32, q.there[k], q.rows(k), int32(q.parts[k].Width), skipped, int32(q.Len()),
-			float32(most), invalid)
+		q.on.d.Launch("find_invalid", grid, block, 4*device.BlockThreads/32,
+			q.there[k], q.rows(k), int32(q.parts[k].Width), skipped, int32(q.Len()), float32(most), invalid)
 	}
 	return invalid
 }
@@ -214,7 +219,8 @@ func (q *guest) refuse(most float64, value device.Array[float64], u []device.Arr
 		if u != nil {
 			to = u[k]
 		}
-		q.on.d.Launch("refuse", device.Dim{X: q.Len()}, block, 0, invalid, q.rows(k), int32(q.parts[k].Width), int32(q.Len()), value, to)
+		q.on.d.Launch("refuse", device.Dim{X: q.Len()}, block, 0,
+			invalid, q.rows(k), int32(q.parts[k].Width), int32(q.Len()), value, to)
 		if u == nil {
 			return
 		}
@@ -237,13 +243,15 @@ func (q *guest) sum(μ float64, value device.Array[float64], u []device.Array[fl
 	}
 	q.on.sum.Exp(q.trees, cudaoracles.GoldTrees{}, μ, value, u[0], u[1], cudaoracles.FiniteTrees{})
 	if !score.IsEmpty() {
-		n := q.trees.N
-		cudaoracles.GoldTrees{Source: q.on.source.Slice(0, n), Head: q.on.first.Slice(0, n), Relation: q.on.relation.Slice(0, n)}.Score(q.on.d, q.trees, score)
+		of := func(x device.Array[int32]) device.Array[int32] { return x.Slice(0, q.trees.N) }
+		gold := cudaoracles.GoldTrees{Source: of(q.on.source), Head: of(q.on.first), Relation: of(q.on.relation)}
+		gold.Score(q.on.d, q.trees, score)
 	}
 }
 
-// ExpOn is Exp, whose values and marginals are in the memory of a GPU, too: it writes float64 to the address value, and marginals to u unless it is nil. It
-// does not wait for them: later work in the stream finds them. Of chains, potentials beyond ±4e7·μ count as invalid.
+// ExpOn is Exp, whose values and marginals are in the memory of a GPU, too: it writes float64 to the address value, and
+// marginals to u unless it is nil. It does not wait for them: later work in the stream finds them. Of chains,
+// potentials beyond ±4e7·μ count as invalid.
 func (t *Batch) ExpOn(g *Device, at There, μ float64, value uint64, u []uint64) error {
 	if err := t.sums(make([]float64, t.Len()), μ, nil); err != nil {
 		return err
@@ -272,7 +280,8 @@ func (q *guest) answers(value uint64, u []uint64) (device.Array[float64], []devi
 	return to, marginals, err
 }
 
-// LossOn is Loss, whose values and gradient are in the memory of a GPU, and whose outputs y are in the host's. It does not wait for them.
+// LossOn is Loss, whose values and gradient are in the memory of a GPU, and whose outputs y are in the host's. It does
+// not wait for them.
 func (t *Batch) LossOn(g *Device, at There, y []int32, value uint64, gradient []uint64) error {
 	if err := t.sums(make([]float64, t.Len()), 1, nil); err != nil {
 		return err
@@ -293,9 +302,11 @@ func (t *Batch) LossOn(g *Device, at There, y []int32, value uint64, gradient []
 		score := device.Grow(d, &q.on.score, t.Len(), "scores")
 		q.sum(1, to, u, score)
 		if q.trees == nil {
-			d.Launch("chain_loss", n, block, 0, q.chains.Offsets, q.on.first, score, to, u[0], u[1], int32(q.chains.Y), device.Flag(q.chains.PerPosition))
+			d.Launch("chain_loss", n, block, 0, q.chains.Offsets, q.on.first, score, to, u[0], u[1],
+				int32(q.chains.Y), device.Flag(q.chains.PerPosition))
 		} else {
-			d.Launch("tree_loss", n, block, 0, q.trees.Offsets, q.trees.Pairs, q.on.first, q.on.relation, score, to, u[0], u[1], int32(q.trees.R))
+			d.Launch("tree_loss", n, block, 0, q.trees.Offsets, q.trees.Pairs, q.on.first, q.on.relation, score,
+				to, u[0], u[1], int32(q.trees.R))
 		}
 		q.refuse(q.most(1), to, u)
 		return nil
@@ -348,7 +359,8 @@ func (t *Batch) MaxOn(g *Device, at There, y []int32, value []float64) error {
 			device.Download(d, y, labels)
 		} else {
 			words := q.trees.N
-			heads := cudaoracles.Heads{Column: device.Grow(d, &q.on.first, words, "heads"), Relation: device.Grow(d, &q.on.relation, words, "relations")}
+			heads := cudaoracles.Heads{Column: device.Grow(d, &q.on.first, words, "heads"),
+				Relation: device.Grow(d, &q.on.relation, words, "relations")}
 			q.on.best.Max(q.trees, cudaoracles.GoldTrees{}, heads, to, cudaoracles.FiniteTrees{})
 			column, relation := make([]int32, words), make([]int32, words)
 			device.Download(d, column, heads.Column)

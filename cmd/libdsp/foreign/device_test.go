@@ -53,7 +53,8 @@ func (c *caller) upload(values [][]float32) (there There, free func()) {
 }
 
 // sums asks a question whose values and marginals are on the GPU, and waits for them in the caller's stream.
-func (c *caller) sums(b *Batch, values [][]float32, marginals bool, ask func(there There, value uint64, u []uint64) error) ([]float64, [][]float32, error) {
+func (c *caller) sums(b *Batch, values [][]float32, marginals bool,
+	ask func(there There, value uint64, u []uint64) error) ([]float64, [][]float32, error) {
 	there, free := c.upload(values)
 	defer free()
 	value := device.New[float64](c.d, b.Len(), "values")
@@ -99,13 +100,16 @@ func (o *askedOn) Exp(θ *structured.Potentials, μ float64, value []float64, u 
 	b, values := o.batch(θ)
 	for _, x := range values {
 		for _, v := range x {
-			if size := math.Abs(float64(v)); size > mostOverTemperature*μ && size < structured.MostPotential { // which are refused
+			size := math.Abs(float64(v))
+			if size > mostOverTemperature*μ && size < structured.MostPotential { // which are refused
 				(&askedSums{o.asked}).Exp(θ, μ, value, u)
 				return
 			}
 		}
 	}
-	got, marginals, err := o.c.sums(b, values, u != nil, func(there There, value uint64, u []uint64) error { return b.ExpOn(o.c.g, there, μ, value, u) })
+	got, marginals, err := o.c.sums(b, values, u != nil, func(there There, value uint64, u []uint64) error {
+		return b.ExpOn(o.c.g, there, μ, value, u)
+	})
 	if err != nil {
 		o.c.t.Fatal(err)
 	}
@@ -133,7 +137,8 @@ func TestGPUContract(t *testing.T) {
 }
 
 // draw returns a batch of a form with random potentials, of which a share is −∞, and some outputs.
-func draw(t *testing.T, r *rand.Rand, settings string, forbid float64, lengths ...int) (b *Batch, values [][]float32, y []int32) {
+func draw(t *testing.T, r *rand.Rand, settings string, forbid float64, lengths ...int) (
+	b *Batch, values [][]float32, y []int32) {
 	t.Helper()
 	f, err := NewForm([]byte(settings))
 	if err != nil {
@@ -196,7 +201,8 @@ func TestGPULoss(t *testing.T) {
 	c := newCaller(t)
 	for _, settings := range drawn {
 		for seed := range uint64(4) {
-			b, values, y := draw(t, rand.New(rand.NewPCG(seed, 1)), settings, []float64{0, 0.05, 0, 0}[seed], 4, 1, 7, 3)
+			forbid := []float64{0, 0.05, 0, 0}[seed]
+			b, values, y := draw(t, rand.New(rand.NewPCG(seed, 1)), settings, forbid, 4, 1, 7, 3)
 			if seed == 2 {
 				values[0][b.Size(0)/2] = float32(math.NaN())
 			}
@@ -210,7 +216,9 @@ func TestGPULoss(t *testing.T) {
 			if _, err := b.Loss(values, Run{}, y, want, gradient); err != nil {
 				t.Fatal(err)
 			}
-			got, u, err := c.sums(b, values, true, func(there There, value uint64, u []uint64) error { return b.LossOn(c.g, there, y, value, u) })
+			got, u, err := c.sums(b, values, true, func(there There, value uint64, u []uint64) error {
+				return b.LossOn(c.g, there, y, value, u)
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +230,7 @@ func TestGPULoss(t *testing.T) {
 			for k := range gradient {
 				for i, x := range gradient[k] {
 					if !near(float64(u[k][i]), float64(x)) {
-						t.Fatalf("%s, seed %d: gradient %v of part %d, number %d, expected %v", settings, seed, u[k][i], k, i, x)
+						t.Fatalf("%s, seed %d: gradient %v of part %d at %d, expected %v", settings, seed, u[k][i], k, i, x)
 					}
 				}
 			}
@@ -250,7 +258,9 @@ func TestGPURefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	several, several1, _ := draw(t, rand.New(rand.NewPCG(1, 1)), `{"structure": "projective tree", "labels": 1, "roots": true}`, 0, 2)
+	roots := `{"structure": "projective tree", "labels": 1, "roots": true}`
+	several, _, _ := draw(t, rand.New(rand.NewPCG(1, 1)), roots, 0, 2)
+	wrong := append([]int32{9}, y[1:]...)
 	moved := There{Values: []uint64{there.Values[0] + 4, there.Values[1]}}
 	for want, err := range map[string]error{
 		"values: no address":                          b.ExpOn(c.g, there, 1, 0, nil),
@@ -259,10 +269,10 @@ func TestGPURefuses(t *testing.T) {
 		`part "node": the address`:                    b.ExpOn(c.g, moved, 1, value.Address(), nil),
 		"expected 2":                                  b.ExpOn(c.g, There{}, 1, value.Address(), nil),
 		"temperature 0":                               b.ExpOn(c.g, there, 0, value.Address(), nil),
-		"label 9 at place 0":                          b.LossOn(c.g, there, append([]int32{9}, y[1:]...), value.Address(), there.Values),
+		"label 9 at place 0":                          b.LossOn(c.g, there, wrong, value.Address(), there.Values),
 		"no place for its gradient":                   b.LossOn(c.g, there, y, value.Address(), nil),
 		"a segmentation does not answer on a GPU":     segments.MaxOn(c.g, There{}, nil, make([]float64, 1)),
-		"with several roots do not answer on a GPU":   several.MaxOn(c.g, There{Values: make([]uint64, len(several1))}, make([]int32, 4), host[:1]),
+		"with several roots do not answer on a GPU":   several.MaxOn(c.g, there, make([]int32, 4), host[:1]),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
@@ -282,9 +292,12 @@ func TestGPUErrorsStayWithTheirDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	large, values, _ := draw(t, rand.New(rand.NewPCG(1, 1)), `{"structure": "chain", "labels": 8}`, 0, 40_000) // 1.3 MB, and its scratch memory 5 MB
+	of8 := `{"structure": "chain", "labels": 8}`
+	large, values, _ := draw(t, rand.New(rand.NewPCG(1, 1)), of8, 0, 40_000) // 1.3 MB, and its scratch memory 5 MB
 	ask := func(g *Device, b *Batch, values [][]float32) error {
-		_, _, err := c.sums(b, values, false, func(there There, value uint64, u []uint64) error { return b.ExpOn(g, there, 1, value, u) })
+		_, _, err := c.sums(b, values, false, func(there There, value uint64, u []uint64) error {
+			return b.ExpOn(g, there, 1, value, u)
+		})
 		return err
 	}
 	if err := ask(c.g, large, values); err == nil || !strings.Contains(err.Error(), "out of device memory") {

@@ -134,8 +134,8 @@ def _form(settings):
 
 
 class Fitting(list):
-    """Values that were made for some batches, which then need not look at each of them in every call. Those that are known by their addresses alone
-    have no arrays: who asks keeps their memory alive."""
+    """Values that were made for some batches, which then need not look at each of them in every call. Those that are
+    known by their addresses alone have no arrays: who asks keeps their memory alive."""
 
     def __init__(self, batches, arrays, addresses=None):
         super().__init__(arrays)
@@ -182,7 +182,8 @@ class Batch(_Handle):
         self.asked = (self,)  # the batches that answer
         self.numbers = int(self.outputs[-1])
         self._sizes = [(w if o is None else int(o[-1]) * w) for o, (_, w, _) in zip(self.rows, form.parts)]
-        self._shapes = [(self.examples if o is None else int(o[-1]), w) for o, (_, w, _) in zip(self.rows, form.parts)]  # of marginals
+        rows = [self.examples if o is None else int(o[-1]) for o in self.rows]
+        self._shapes = [(n, w) for n, (_, w, _) in zip(rows, form.parts)]  # of marginals
 
     def _make(self):
         each = _pointers(self.rows)

@@ -1,8 +1,10 @@
-"""Questions about a Batch whose potentials are in the memory of an NVIDIA GPU. Kernels read and write there, without a copy, in the caller's stream.
+"""Questions about a Batch whose potentials are in the memory of an NVIDIA GPU. Kernels read and write there, without a
+copy, in the caller's stream.
 
-Arrays are what PyTorch, CuPy, Numba and JAX have there: objects with __cuda_array_interface__ or __dlpack__, or tensors of PyTorch. They are contiguous,
-and begin at multiples of 16 bytes, as allocators give them. Outputs (labels, heads, relations) are NumPy arrays in the host's memory, as those of Batch.
-Chains and dependency trees answer, as Batch does to rounding; sums over chains answer NaN for potentials beyond ±4e7·μ.
+Arrays are what PyTorch, CuPy, Numba and JAX have there: objects with __cuda_array_interface__ or __dlpack__, or tensors of
+PyTorch. They are contiguous, and begin at multiples of 16 bytes, as allocators give them. Outputs (labels, heads,
+relations) are NumPy arrays in the host's memory, as those of Batch. Chains and dependency trees answer, as Batch does to
+rounding; sums over chains answer NaN for potentials beyond ±4e7·μ.
 
 The library has to be built with CUDA: `make libdsp-gpu`, and DSP_LIBRARY=build/libdsp-gpu.so in the environment.
 """
@@ -22,11 +24,12 @@ _TYPES = {"<f4": "float32", "<f8": "float64"}
 
 
 def exp(batch, values, value, marginals=None, mu=1.0, stream=None):
-    """Writes μ·log Σ exp(score/μ) over the outputs of each example to value, float64 [B], and marginals to a list of float32 arrays, one for each part as
-    Batch.exp returns them. It does not wait: later work in the stream finds the answers.
+    """Writes μ·log Σ exp(score/μ) over the outputs of each example to value, float64 [B], and marginals to a list of
+    float32 arrays, one for each part as Batch.exp returns them. It does not wait: later work in the stream finds the
+    answers.
 
-    stream: the number of a CUstream. By default it is that of the arrays: PyTorch's current stream, or what __cuda_array_interface__ names, else the default
-    stream.
+    stream: the number of a CUstream. By default it is that of the arrays: PyTorch's current stream, or what
+    __cuda_array_interface__ names, else the default stream.
     """
     there = _There(batch, values, stream)
     u = None if marginals is None else there.marginals(marginals)
@@ -34,7 +37,8 @@ def exp(batch, values, value, marginals=None, mu=1.0, stream=None):
 
 
 def loss(batch, values, y, value, gradient, stream=None):
-    """Writes −log p(y), never below 0, to value, float64 [B], and its gradient to a list of arrays, as exp writes marginals."""
+    """Writes −log p(y), never below 0, to value, float64 [B], and its gradient to a list of arrays, as exp writes
+    marginals."""
     there = _There(batch, values, stream)
     y, u = batch._outputs(y), there.marginals(gradient)
     there.ask("loss", _address(y), there.value(value), ctypes.addressof(u))
@@ -49,8 +53,10 @@ def max(batch, values, stream=None):
 
 def answers(form):
     """Whether the library answers about a form on a GPU."""
-    return bool(_library.library().dsp_cuda_built()) and (
-        form.structure == "chain" or form.structure in ("projective tree", "non-projective tree") and '"roots": true' not in form.settings)
+    if not _library.library().dsp_cuda_built():
+        return False
+    tree = form.structure in ("projective tree", "non-projective tree")
+    return form.structure == "chain" or tree and '"roots": true' not in form.settings
 
 
 class _There:
@@ -58,7 +64,8 @@ class _There:
 
     def __init__(self, batch, values, stream):
         if len(values) != len(batch._sizes):
-            raise Error(f"{len(values)} parts, expected {len(batch._sizes)}: {[name for name, _, _ in batch.form.parts]}")
+            names = [name for name, _, _ in batch.form.parts]
+            raise Error(f"{len(values)} parts, expected {len(names)}: {names}")
         self._batch, self._stream, self._streams, self._kept = batch, stream, set(), []
         self._names = [f"part {name!r}" for name, _, _ in batch.form.parts]
         self._values = self._places(values, batch._sizes)
@@ -66,12 +73,14 @@ class _There:
     def _places(self, arrays, sizes):
         if len(arrays) != len(sizes):
             raise Error(f"{len(arrays)} parts, expected {len(sizes)}: {self._names}")
-        return _addresses[len(sizes)](*[self._place(x, n, "float32", what) for x, n, what in zip(arrays, sizes, self._names)])
+        places = [self._place(x, n, "float32", what) for x, n, what in zip(arrays, sizes, self._names)]
+        return _addresses[len(sizes)](*places)
 
     def _place(self, x, size, dtype, what):
         address, found, shape, contiguous, stream = _seen(x, what, self._stream, self._kept)
         if found != dtype or not contiguous:
-            raise Error(f"{what}: expected a contiguous {dtype} array on a GPU, found {'' if contiguous else 'strides and '}{found}")
+            found = found if contiguous else f"strides and {found}"
+            raise Error(f"{what}: expected a contiguous {dtype} array on a GPU, found {found}")
         if int(np.prod(shape)) != size:
             raise Error(f"{what} has {int(np.prod(shape))} numbers, expected {size}")
         if stream is not None:
@@ -88,7 +97,7 @@ class _There:
         stream = self._stream
         if stream is None:
             if len(self._streams) > 1:
-                raise Error(f"arrays of the streams {sorted(self._streams)}: name the stream in which all of them are ready")
+                raise Error(f"arrays of the streams {sorted(self._streams)}: name one in which all of them are ready")
             stream = next(iter(self._streams), 0)
         first = next((x for x in self._values if x), None)
         if first is None:  # no rows, or an address that is missing
@@ -108,18 +117,20 @@ class _There:
 
 
 def _seen(x, what, wanted, kept):
-    """The address of an array on a GPU, the name of its type, its shape, whether it is contiguous, and its stream or None. wanted: the stream in which
-    it has to be ready; None: any. kept takes what the array lives by."""
+    """The address of an array on a GPU, the name of its type, its shape, whether it is contiguous, and its stream or None.
+    wanted: the stream in which it has to be ready; None: any. kept takes what the array lives by."""
     if hasattr(x, "data_ptr") and hasattr(x, "is_cuda"):  # PyTorch
         if not x.is_cuda:
             raise Error(f"{what} is on {x.device}, expected a GPU")
         import torch
-        return x.data_ptr(), str(x.dtype).replace("torch.", ""), tuple(x.shape), x.is_contiguous(), torch.cuda.current_stream(x.device).cuda_stream
+        stream = torch.cuda.current_stream(x.device).cuda_stream
+        return x.data_ptr(), str(x.dtype).replace("torch.", ""), tuple(x.shape), x.is_contiguous(), stream
     if hasattr(x, "__cuda_array_interface__"):
         d = x.__cuda_array_interface__
         dtype, shape, strides = _TYPES.get(d["typestr"], d["typestr"]), tuple(d["shape"]), d.get("strides")
         size = np.dtype(d["typestr"]).itemsize
-        return d["data"][0] or 0, dtype, shape, strides is None or _rows(shape, [s // size for s in strides]), d.get("stream")
+        contiguous = strides is None or _rows(shape, [s // size for s in strides])
+        return d["data"][0] or 0, dtype, shape, contiguous, d.get("stream")
     if hasattr(x, "__dlpack__"):
         kind, _ = x.__dlpack_device__()
         if kind not in (2, 13):  # kDLCUDA, kDLCUDAManaged
@@ -147,8 +158,9 @@ def _rows(shape, strides):
 class _Tensor(ctypes.Structure):
     """DLTensor of dlpack.h, with which a DLManagedTensor begins."""
 
-    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8),
-                ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
                 ("byte_offset", ctypes.c_uint64)]
 
 

@@ -62,7 +62,10 @@ class Layout:
     @once
     def direct(self):
         """Whether the values of the parts are the user's arrays as they are, one after the other."""
-        return not self.added and all(p.source == k and p.index is None and p.columns is None and not p.words for k, p in enumerate(self.parts))
+        def whole(k, p):
+            return p.source == k and p.index is None and p.columns is None and not p.words
+
+        return not self.added and all(whole(k, p) for k, p in enumerate(self.parts))
 
     def rows(self, arrays):
         """The values of the parts, float32, of a user's arrays."""
@@ -247,8 +250,8 @@ def _kept(key, make):
 
 
 def _by_shapes(*contents):
-    """Of a function that makes layouts: a layout depends on the shapes of arrays and on settings, and on the content of the named arguments. Where
-    these are missing it is looked up by shapes and settings, before anything is checked."""
+    """Of a function that makes layouts: a layout depends on the shapes of arrays and on settings, and on the content of
+    the named arguments. Where these are missing it is looked up by shapes and settings, before anything is checked."""
 
     def keeping(make):
         names = list(inspect.signature(make).parameters)

@@ -1,7 +1,8 @@
 """Distributions over structures for PyTorch: the classes of the module dsp with tensors, whose log_partition, log_prob and nll have gradients.
 
-Potentials may be of any floating-point type and on any device; dsp computes in float32, on the CPU but for what dsp.cuda answers, and answers in float64 if a potential is float64,
-else in float32. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.) The gradient comes with the value,
+Potentials may be of any floating-point type and on any device; dsp computes in float32, and answers in float64 if a
+potential is float64, else in float32. It computes on the CPU, but for what dsp.cuda answers: chains and trees without
+lengths, masks, start and end, and, of trees, with labels. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.) The gradient comes with the value,
 in one call. Differentiating twice is exact where a structure answers hessian_product, and an error elsewhere. It takes longer: products with the
 Hessian are computed in float64. entropy and kl have a gradient there, too. There are no further derivatives.
 
@@ -47,7 +48,9 @@ def _answer(layout, y, wanted, tensors):
     if _there(layout, tensors):
         values, B = _on_gpu(tensors), layout.batch.examples
         value = _empty((B,), torch.float64, tensors[0].device)
-        u = [_empty(shape, torch.float32, tensors[0].device) for shape in layout.batch._shapes] if wanted or y is not None else None
+        u = None
+        if wanted or y is not None:
+            u = [_empty(shape, torch.float32, tensors[0].device) for shape in layout.batch._shapes]
         if y is not None:
             cuda.loss(layout.batch, values, y, value, u)
         else:
@@ -392,7 +395,7 @@ class CRF(torch.nn.Module):
     def distribution(self, emissions, mask=None):
         """The LinearChain of emissions [T, B, Y] ([B, T, Y] with batch_first) and a mask [T, B]: marginals, entropy, topk and the like. Its labels are
         [B, T]."""
-        mask = None if mask is None else layouts.host(mask)  # it is looked at several times, and small arrays are quicker than tensors
+        mask = None if mask is None else layouts.host(mask)  # which is looked at several times
         self._check(emissions, None, mask)
         if not self.batch_first:
             emissions, mask = emissions.transpose(0, 1), None if mask is None else mask.T

@@ -10,7 +10,9 @@ import dsp
 from dsp import _library, batch, cuda
 
 emulated = os.environ.get("DSP_CUDA_LIBRARY")
-needs_a_device = pytest.mark.skipif(not emulated or "gpu" not in _library.path(), reason="needs DSP_LIBRARY of make libdsp-gpu and DSP_CUDA_LIBRARY of make emulator")
+built = bool(_library.library().dsp_cuda_built())
+needs_a_device = pytest.mark.skipif(not emulated or not built, reason="needs DSP_LIBRARY of make libdsp-gpu and "
+                                    "DSP_CUDA_LIBRARY of make emulator")
 
 
 class There:
@@ -30,8 +32,8 @@ class There:
         assert There.driver.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(max(16, x.nbytes + offset))) == 0
         self.host = np.frombuffer((ctypes.c_char * x.nbytes).from_address(at.value + offset), x.dtype).reshape(x.shape)
         self.host[...] = x
-        self.__cuda_array_interface__ = {"shape": x.shape, "typestr": x.dtype.str, "data": (at.value + offset, False), "strides": None, "version": 3, "stream": None,
-                                         **interface}
+        self.__cuda_array_interface__ = {"shape": x.shape, "typestr": x.dtype.str, "data": (at.value + offset, False),
+                                         "strides": None, "version": 3, "stream": None, **interface}
 
     def numpy(self):
         """The content, when the device has done its work."""
@@ -70,12 +72,14 @@ def chain(rng, per_position=False):
 def tree(rng, projective=True):
     n = np.array([3, 1, 4])
     rows = dsp.offsets(n * n)
-    b = dsp.Batch(dsp.Form("projective tree" if projective else "non-projective tree", labels=2), dsp.offsets(2 * n), [rows, rows])
+    form = dsp.Form("projective tree" if projective else "non-projective tree", labels=2)
+    b = dsp.Batch(form, dsp.offsets(2 * n), [rows, rows])
     y = np.concatenate([np.r_[np.arange(k), rng.integers(2, size=k)] for k in n])
     return b, [rng.normal(size=(rows[-1], 1)), rng.normal(size=(rows[-1], 2))], y
 
 
-BATCHES = {"chain": chain, "steps": lambda r: chain(r, True), "projective": tree, "non-projective": lambda r: tree(r, False)}
+BATCHES = {"chain": chain, "steps": lambda r: chain(r, True), "projective": tree,
+           "non-projective": lambda r: tree(r, False)}
 
 
 @needs_a_device
@@ -108,19 +112,22 @@ def test_what_does_not_fit_is_a_message():
     b, values, y = chain(np.random.default_rng(2))
     node, edge = (There(x, np.float32) for x in values)
     value, u = There(np.zeros(3)), [There(np.zeros(s), np.float32) for s in b._shapes]
+    host = values[1].ctypes.data, False
     turned = There(values[0], np.float32, strides=(4, 36))
     for ask, message in [
-        (lambda: cuda.max(b, [There(values[0]), edge]), "part 'node': expected a contiguous float32 array on a GPU, found float64"),
+        (lambda: cuda.max(b, [There(values[0]), edge]),
+         "part 'node': expected a contiguous float32 array on a GPU, found float64"),
         (lambda: cuda.max(b, [turned, edge]), "found strides and float32"),
         (lambda: cuda.max(b, [edge, edge]), "part 'node' has 16 numbers, expected 36"),
         (lambda: cuda.max(b, [node]), "1 parts, expected 2"),
         (lambda: cuda.max(b, [[1.0], edge]), "expected an array on a GPU, found list"),
         (lambda: cuda.max(b, [values[0], edge]), "a device of DLPack's kind 1"),
         (lambda: cuda.max(b, [Packed(node, kind=1), edge]), "a device of DLPack's kind 1"),
-        (lambda: cuda.max(b, [There(values[0], np.float32, stream=4), There(values[1], np.float32, stream=5)]), r"arrays of the streams \[4, 5\]"),
+        (lambda: cuda.max(b, [There(values[0], np.float32, stream=4), There(values[1], np.float32, stream=5)]),
+         r"arrays of the streams \[4, 5\]"),
         (lambda: cuda.max(b, [There(values[0], np.float32, offset=4), edge]), "no multiple of 16"),
-        (lambda: cuda.max(b, [node, There(values[1], np.float32, data=(values[1].ctypes.data, False))]), "is in the host's memory"),
-        (lambda: cuda.max(b, [There(values[0], np.float32, data=(values[1].ctypes.data, False)), edge]), "is in the host's memory"),
+        (lambda: cuda.max(b, [node, There(values[1], np.float32, data=host)]), "is in the host's memory"),
+        (lambda: cuda.max(b, [There(values[0], np.float32, data=host), edge]), "is in the host's memory"),
         (lambda: cuda.exp(b, [node, edge], value, [u[0], edge]), "part 'edge' has 16 numbers, expected 48"),
         (lambda: cuda.exp(b, [node, edge], There(np.zeros(3), np.float32)), "value: expected a contiguous float64 array"),
         (lambda: cuda.loss(b, [node, edge], np.full(9, 7), value, u), "label 7 at place 0"),
@@ -130,19 +137,23 @@ def test_what_does_not_fit_is_a_message():
     assert len(cuda.max(b, [node, edge])[0]) == 9  # and it still answers
 
 
-@pytest.mark.skipif("gpu" in _library.path(), reason="the library is built with CUDA")
+@pytest.mark.skipif(built, reason="the library is built with CUDA")
 def test_a_library_without_cuda_says_what_to_build():
     b, _, _ = chain(np.random.default_rng(3))
-    x = type("Array", (), {"__cuda_array_interface__": {"shape": (36,), "typestr": "<f4", "data": (64, False), "version": 3}})()
-    e = type("Array", (), {"__cuda_array_interface__": {"shape": (16,), "typestr": "<f4", "data": (64, False), "version": 3}})()
+
+    def there(n):
+        interface = {"shape": (n,), "typestr": "<f4", "data": (64, False), "version": 3}
+        return type("Array", (), {"__cuda_array_interface__": interface})()
+
     with pytest.raises(dsp.Error, match="make libdsp-gpu"):
-        cuda.max(b, [x, e])
+        cuda.max(b, [there(36), there(16)])
 
 
 @needs_a_device
 @pytest.mark.parametrize("name", ["chain", "steps", "projective", "non-projective"])
 def test_tensors(name, monkeypatch):
-    """Values, gradients and best outputs of PyTorch's tensors, for which tensors over the memory of the emulated device stand in: there is no PyTorch for it."""
+    """Values, gradients and best outputs of PyTorch's tensors, for which tensors over the memory of the emulated device
+    stand in: there is no PyTorch for it."""
     torch = pytest.importorskip("torch")
     import dsp.torch as D
 
@@ -159,13 +170,21 @@ def test_tensors(name, monkeypatch):
             return x.data_ptr(), str(x.dtype).replace("torch.", ""), tuple(x.shape), x.is_contiguous(), 0
         return seen(x, what, wanted, kept)
 
+    def waiting(ask):
+        def then(*arguments):
+            ask(*arguments)
+            kept[0].numpy()  # which tensors of the CPU do not wait for
+
+        return then
+
     asked = []
 
     def on_gpu(layout, tensors):
         asked.append(layout)
         return True
 
-    make = {"chain": D.LinearChain, "steps": D.LinearChain, "projective": D.DependencyTree, "non-projective": lambda a, l: D.DependencyTree(a, l, projective=False)}[name]
+    make = {"projective": D.DependencyTree,
+            "non-projective": lambda a, l: D.DependencyTree(a, l, projective=False)}.get(name, D.LinearChain)
     shapes = {"chain": [(2, 4, 3), (3, 3)], "steps": [(2, 4, 3), (2, 4, 3, 3)]}.get(name, [(2, 4, 4), (2, 4, 4, 2)])
     x = [torch.randn(s, requires_grad=True) for s in shapes]
     weight, d = torch.tensor([2.0, 0.5]), make(*x)
@@ -174,6 +193,8 @@ def test_tensors(name, monkeypatch):
     total.backward()
 
     monkeypatch.setattr(cuda, "_seen", stand_in)
+    monkeypatch.setattr(cuda, "exp", waiting(cuda.exp))
+    monkeypatch.setattr(cuda, "loss", waiting(cuda.loss))
     monkeypatch.setattr(D, "_there", on_gpu)
     monkeypatch.setattr(D, "_on_gpu", lambda tensors: [there(x) for x in tensors])
     monkeypatch.setattr(D, "_empty", lambda shape, dtype, device: there(torch.zeros(shape, dtype=dtype)))

@@ -106,11 +106,13 @@ def test_strides_and_views():
     torch.testing.assert_close(turned, D.LinearChain(node.transpose(0, 1).contiguous(), edge.t().contiguous()).log_partition)
 
 
-@pytest.mark.parametrize("make,shared", [(D.LinearChain, torch.randn(3, 3)), (D.LinearChain, None), (D.DependencyTree, None),
-                                         (lambda x: D.DependencyTree(x[:, :, :3], lengths=[2] * len(x)), None)])
+@pytest.mark.parametrize("make,shared", [
+    (D.LinearChain, torch.randn(3, 3)), (D.LinearChain, None), (D.DependencyTree, None),
+    (lambda x: D.DependencyTree(x[:, :, :3], lengths=[2] * len(x)), None)])
 def test_an_example_alone(make, shared):
     """An example has the same gradient alone as beside another one."""
-    several = torch.randn(*((2, 3, 3, 3) if make is D.LinearChain and shared is None else (2, 3, 4) if shared is None else (2, 3, 3)))
+    steps = make is D.LinearChain and shared is None
+    several = torch.randn(*((2, 3, 3, 3) if steps else (2, 3, 4) if shared is None else (2, 3, 3)))
     weight = torch.tensor([3.0, 0.5])
 
     def gradients(rows):
