@@ -49,12 +49,14 @@ func OwnerOf(address uint64) (int, error) {
 	return ordinal, explain(err, "")
 }
 
-// In runs do, whose work goes into a stream of the caller, a CUstream, in place of the device's own: after what the
-// caller has enqueued there, and after all work of the device. It does not wait for the work. The caller's stream must
-// not be captured in a graph.
+// In runs do, whose work goes into a stream of the caller, a CUstream, in place of the device's own: after what the caller
+// has enqueued there, and after all work of the device. It does not wait for the work; Close does, also after an error. The
+// caller's stream must not be captured in a graph.
 func (d *Device) In(stream uint64, do func()) error {
 	own, theirs := d.stream, driver.Stream(stream)
-	d.order(own, theirs)
+	if d.err == nil {
+		d.order(own, theirs)
+	}
 	if d.err == nil {
 		d.stream = theirs
 		do()
@@ -66,14 +68,27 @@ func (d *Device) In(stream uint64, do func()) error {
 
 // order makes later work of a stream wait for all that another one holds.
 func (d *Device) order(before, after driver.Stream) {
-	stream := d.stream
-	d.stream = before
-	e := d.Record()
-	d.stream = stream
-	if d.enter() {
-		d.leave(d.lib.Await(after, e.at), "")
+	runtime.LockOSThread()
+	err := d.lib.SetCurrent(d.context)
+	var e driver.Event
+	d.spare.Lock()
+	if n := len(d.spare.events); n > 0 {
+		e, d.spare.events = d.spare.events[n-1], d.spare.events[:n-1]
 	}
-	runtime.KeepAlive(e)
+	d.spare.Unlock()
+	if e == 0 && err == nil {
+		e, err = d.lib.NewEvent()
+	}
+	if err == nil {
+		err = d.lib.Record(e, before)
+	}
+	if err == nil {
+		err = d.lib.Await(after, e) // of this record, also if the event is recorded again
+	}
+	if e != 0 {
+		d.reuse(e)
+	}
+	d.leave(err, "")
 }
 
 // Aside runs do on one thread, which has the context of before again when do returns: the host of a library need not

@@ -13,7 +13,8 @@ namespace emulated {
 
 static std::mutex mutex;
 static bool initialised = false;
-static std::vector<std::unique_ptr<Context>> contexts; // by ordinal; null: not retained
+// contexts are by ordinal; null: not retained. The end of a process leaves them alone: what they use may have ended before.
+static auto& contexts = *new std::vector<std::unique_ptr<Context>>;
 static std::string last_report;
 static CUresult last_report_of = CUDA_SUCCESS;
 static __thread int current = -1;

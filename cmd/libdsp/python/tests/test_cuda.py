@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -135,6 +137,30 @@ def test_what_does_not_fit_is_a_message():
         with pytest.raises(dsp.Error, match=message):
             ask()
     assert len(cuda.max(b, [node, edge])[0]) == 9  # and it still answers
+
+
+@needs_a_device
+def test_a_gpu_without_memory_is_opened_again():
+    """An error of a GPU ends what was opened, and the next question opens it again: one that fits is answered."""
+    program = """
+import numpy as np, dsp, test_cuda
+from dsp import cuda
+for n in 40_000, 5:
+    o = dsp.offsets([n])
+    b = dsp.Batch(dsp.Form("chain", labels=8), o, [o, None])
+    values = [test_cuda.There(np.zeros(s), np.float32) for s in ((n, 8), (1, 64))]
+    value = test_cuda.There(np.zeros(1))
+    try:
+        cuda.exp(b, values, value)
+        print(round(float(value.numpy()[0]) / np.log(8), 4))
+    except dsp.Error as e:
+        print(e)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=os.path.dirname(__file__), capture_output=True, text=True,
+                          env={**os.environ, "DSP_EMULATED_MEMORY": "4000000"}, timeout=120)
+    assert done.returncode == 0, done.stderr
+    refused, answer = done.stdout.splitlines()
+    assert "out of device memory" in refused and answer == "5.0"
 
 
 @pytest.mark.skipif(built, reason="the library is built with CUDA")
