@@ -23,6 +23,8 @@ export CGO_ENABLED ?= 0
 
 .PHONY: build dist bits gpu gpu-kit gpu-env libdsp wheel wheels emulator test test-long test-gpu test-races race mutants bench results lint lint-gpu cross generate kernels kernels-report cubins clean
 
+.PHONY: libdsp-gpu
+
 # Without tables for debuggers the program is a quarter smaller; messages of panics keep their lines.
 SMALL = -trimpath -ldflags="-s -w"
 
@@ -43,6 +45,10 @@ libdsp:
 	@mkdir -p build
 	$(LIBRARY) -o build/libdsp.so ./cmd/libdsp
 	$(LIBRARY) -o build/libdspmodel.so ./cmd/libdsp/model
+
+# The library of the oracles that also answers about memory of a GPU, for DSP_LIBRARY.
+libdsp-gpu: build/libcuda.a
+	$(GPU) GOEXPERIMENT=simd go build $(SMALL) -tags gpu -buildmode=c-shared -o build/libdsp-gpu.so ./cmd/libdsp
 
 wheel: libdsp build # for this machine: pip install build/*.whl
 	go run ./cmd/libdsp/wheel -libraries build/libdsp.so,build/libdspmodel.so -program bin/dsp -platform linux_$(shell uname -m)
@@ -209,7 +215,7 @@ EMULATE = DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU)
 
 test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device; outside ./cuda, tests that need a device have GPU in their names
 	$(EMULATE) go test -tags gpu $(ON_DEVICE)
-	$(EMULATE) go test -tags gpu -timeout 30m -run GPU ./cmd/dsp/endtoend
+	$(EMULATE) go test -tags gpu -timeout 30m -run GPU ./cmd/dsp/endtoend ./cmd/libdsp/foreign
 
 test-races: build/libcuda-races.so build/libcuda.a # takes minutes: the same tests, looking for races
 	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-races.so $(GPU) go test -tags gpu -timeout 30m $(ON_DEVICE)

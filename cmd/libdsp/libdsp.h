@@ -9,12 +9,16 @@
  *
  * Arrays: "values" has a pointer for each part, to [rows, width] floats in C order; a part that examples share has one row, and its
  * marginals have one row for each example. Outputs y are int32 numbers, one example after the other.
+ *
+ * dsp_cuda_...: "values", "value" (double) and marginals are addresses in the memory of a GPU, of arrays that begin at
+ * multiples of 16 bytes and have those sizes. Work goes into the caller's CUstream, and nothing waits for it but
+ * dsp_cuda_max. Chains and dependency trees answer. The library needs to be built by make libdsp-gpu.
  */
 #ifndef LIBDSP_H
 #define LIBDSP_H
 #include <stdint.h>
 
-#define DSP_ABI 2
+#define DSP_ABI 3
 
 typedef struct {
   int32_t threads; /* how many threads answer */

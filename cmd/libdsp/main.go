@@ -151,13 +151,102 @@ func dsp_batch(form C.int64_t, l *C.dsp_layout, batch *C.int64_t) *C.char {
 	})
 }
 
-// dsp_release ends the life of a form or a batch.
+// dsp_release ends the life of a form, a batch or a GPU.
 //
 //export dsp_release
 func dsp_release(handle C.int64_t) *C.char {
 	return guarded(func() error {
-		cgo.Handle(handle).Delete()
+		h := cgo.Handle(handle)
+		g, device := h.Value().(*foreign.Device)
+		h.Delete()
+		if device {
+			return g.Close()
+		}
 		return nil
+	})
+}
+
+// dsp_cuda_open opens a GPU by its number, in the primary context of the process. The caller gives it to dsp_release.
+//
+//export dsp_cuda_open
+func dsp_cuda_open(ordinal C.int64_t, device *C.int64_t) *C.char {
+	return guarded(func() error {
+		g, err := foreign.OpenDevice(int(ordinal))
+		if err == nil {
+			*device = C.int64_t(cgo.NewHandle(g))
+		}
+		return err
+	})
+}
+
+// dsp_cuda_built returns 1 if the library was built with CUDA.
+//
+//export dsp_cuda_built
+func dsp_cuda_built() C.int32_t {
+	if foreign.BuiltWithCUDA {
+		return 1
+	}
+	return 0
+}
+
+// dsp_cuda_failed returns 1 if a GPU answers no more.
+//
+//export dsp_cuda_failed
+func dsp_cuda_failed(device C.int64_t) C.int32_t {
+	if cgo.Handle(device).Value().(*foreign.Device).Failed() {
+		return 1
+	}
+	return 0
+}
+
+// dsp_cuda_owner writes the number of the GPU in whose memory an address is, and −1 for the host's.
+//
+//export dsp_cuda_owner
+func dsp_cuda_owner(address C.uint64_t, ordinal *C.int64_t) *C.char {
+	return guarded(func() error {
+		owner, err := foreign.OwnerOf(uint64(address))
+		*ordinal = C.int64_t(owner)
+		return err
+	})
+}
+
+// on answers a question about potentials in the memory of a GPU.
+func on(handle, device C.int64_t, values *C.uint64_t, stream C.uint64_t,
+	question func(t *foreign.Batch, g *foreign.Device, at foreign.There) error) *C.char {
+	return guarded(func() error {
+		t := batchOf(handle)
+		at := foreign.There{Stream: uint64(stream), Values: slice[uint64](values, t.Parts())}
+		return question(t, cgo.Handle(device).Value().(*foreign.Device), at)
+	})
+}
+
+// dsp_cuda_exp is dsp_exp of potentials in the memory of a GPU, with the answers there.
+//
+//export dsp_cuda_exp
+func dsp_cuda_exp(batch, device C.int64_t, values *C.uint64_t, stream C.uint64_t, mu C.double, value C.uint64_t,
+	marginals *C.uint64_t) *C.char {
+	return on(batch, device, values, stream, func(t *foreign.Batch, g *foreign.Device, at foreign.There) error {
+		return t.ExpOn(g, at, float64(mu), uint64(value), slice[uint64](marginals, t.Parts()))
+	})
+}
+
+// dsp_cuda_loss is dsp_loss of potentials in the memory of a GPU, with the answers there. Outputs y are in the host's.
+//
+//export dsp_cuda_loss
+func dsp_cuda_loss(batch, device C.int64_t, values *C.uint64_t, stream C.uint64_t, y *C.int32_t, value C.uint64_t,
+	gradient *C.uint64_t) *C.char {
+	return on(batch, device, values, stream, func(t *foreign.Batch, g *foreign.Device, at foreign.There) error {
+		return t.LossOn(g, at, slice[int32](y, t.Numbers()), uint64(value), slice[uint64](gradient, t.Parts()))
+	})
+}
+
+// dsp_cuda_max is dsp_max of potentials in the memory of a GPU. Outputs y and scores are in the host's: it waits.
+//
+//export dsp_cuda_max
+func dsp_cuda_max(batch, device C.int64_t, values *C.uint64_t, stream C.uint64_t, y *C.int32_t,
+	value *C.double) *C.char {
+	return on(batch, device, values, stream, func(t *foreign.Batch, g *foreign.Device, at foreign.There) error {
+		return t.MaxOn(g, at, slice[int32](y, t.Numbers()), slice[float64](value, t.Len()))
 	})
 }
 

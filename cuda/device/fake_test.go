@@ -104,6 +104,8 @@ func (f *fake) SetCurrent(c driver.Context) error {
 	f.current = c
 	return f.call("cuCtxSetCurrent")
 }
+func (f *fake) Current() (driver.Context, error)  { return f.current, nil }
+func (f *fake) Owner(driver.Address) (int, error) { return 0, nil }
 func (f *fake) MemoryInfo() (int64, int64, error) {
 	return f.total - f.lent, f.total, f.call("cuMemGetInfo")
 }

@@ -73,6 +73,26 @@ func result(call string, r C.CUresult) error { return named(call, int(r)) }
 func (s Stream) c() C.CUstream   { return *(*C.CUstream)(unsafe.Pointer(&s)) }
 func (g Graph) c() C.CUgraphExec { return *(*C.CUgraphExec)(unsafe.Pointer(&g)) }
 
+func (*library) Current() (Context, error) {
+	var c C.CUcontext
+	err := result("cuCtxGetCurrent", C.cuCtxGetCurrent(&c))
+	return *(*Context)(unsafe.Pointer(&c)), err
+}
+
+func (*library) Owner(at Address) (int, error) {
+	const invalidValue = 1 // the driver's answer about memory of the host that it was never told of
+	var kind C.uint
+	switch r := C.cuPointerGetAttribute(unsafe.Pointer(&kind), C.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, C.CUdeviceptr(at)); {
+	case r == invalidValue, r == 0 && kind != C.CU_MEMORYTYPE_DEVICE:
+		return -1, nil
+	case r != 0:
+		return 0, result("cuPointerGetAttribute", r)
+	}
+	var ordinal C.int
+	r := C.cuPointerGetAttribute(unsafe.Pointer(&ordinal), C.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, C.CUdeviceptr(at))
+	return int(ordinal), result("cuPointerGetAttribute", r)
+}
+
 func (*library) AllocateHost(bytes int) (unsafe.Pointer, error) {
 	var p unsafe.Pointer
 	err := result("cuMemHostAlloc", C.cuMemHostAlloc(&p, C.size_t(bytes), 0))

@@ -32,7 +32,7 @@ type Properties struct {
 	BusWidth        int // of the memory, in bits
 }
 
-// Driver is the CUDA driver. All methods but Version, Count, Properties, Retain and Release work on the current context of the
+// Driver is the CUDA driver. All methods but Version, Count, Properties, Retain, Release and Owner work on the current context of the
 // calling OS thread. Errors are *Error.
 type Driver interface {
 	Version() int // 1000 major + 10 minor: 12.4 is 12040
@@ -42,6 +42,11 @@ type Driver interface {
 	Retain(ordinal int) (Context, error) // the primary context
 	Release(ordinal int) error
 	SetCurrent(Context) error
+	Current() (Context, error) // 0: none
+
+	// Owner returns the device in whose memory an address is, also if another library of this process allocated it;
+	// −1 for memory of the host.
+	Owner(Address) (ordinal int, err error)
 
 	MemoryInfo() (free, total int64, err error)
 	Allocate(bytes int64) (Address, error)

@@ -99,6 +99,7 @@ struct Context {
 	CUresult advance(Stream* s, const Event* to = nullptr, long record = 0);
 	CUresult advance_all();
 	Stream* stream(void* handle); // null: no such stream
+	bool lives(Stream* s) const { return s == &legacy || streams.count(s) > 0; }
 	bool capturing() const;
 	// not_capturing returns the error of calls that are not allowed during a capture, and invalidates the capture.
 	CUresult not_capturing();

@@ -13,7 +13,8 @@ namespace emulated {
 
 static std::mutex mutex;
 static bool initialised = false;
-static std::vector<std::unique_ptr<Context>> contexts; // by ordinal; null: not retained
+// contexts are by ordinal; null: not retained. The end of a process leaves them alone: what they use may have ended before.
+static auto& contexts = *new std::vector<std::unique_ptr<Context>>;
 static std::string last_report;
 static CUresult last_report_of = CUDA_SUCCESS;
 static __thread int current = -1;
@@ -269,6 +270,21 @@ API cuCtxGetCurrent(void** context) {
 	Call call((Call::Early()));
 	*context = current >= 0 && initialised ? contexts[(size_t)current].get() : nullptr;
 	return call.code;
+}
+
+// What is in the memory of no device is the host's, of which the driver knows what it has pinned.
+API cuPointerGetAttribute(void* value, int attribute, CUdeviceptr at) {
+	Call call((Call::Early()));
+	for (auto& c : contexts) {
+		bool device = c && c->memory.holds(at, 1), pinned = c && c->host.count((void*)at);
+		if (!device && !pinned) continue;
+		// CU_POINTER_ATTRIBUTE_MEMORY_TYPE: CU_MEMORYTYPE_DEVICE or _HOST
+		if (attribute == 2) *(unsigned*)value = device ? 2 : 1;
+		else if (attribute == 9) *(int*)value = c->ordinal; // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+		else return CUDA_ERROR_INVALID_VALUE;
+		return CUDA_SUCCESS;
+	}
+	return CUDA_ERROR_INVALID_VALUE;
 }
 
 API cuCtxGetDevice(int* device) {

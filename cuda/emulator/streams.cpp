@@ -126,7 +126,7 @@ API cuStreamWaitEvent(void* stream, void* event, unsigned) {
 	Event then = *e;
 	return c->enqueue(stream, [=]() -> CUresult {
 		if (!c->events.count(e) || e->reached >= then.records) return CUDA_SUCCESS;
-		return c->streams.count(then.stream) ? c->advance(then.stream, e, then.records) : CUDA_SUCCESS;
+		return c->lives(then.stream) ? c->advance(then.stream, e, then.records) : CUDA_SUCCESS;
 	});
 }
 
@@ -168,7 +168,7 @@ static CUresult run_to(void* event, bool wait) {
 	Event* e = (Event*)event;
 	if (!c->events.count(e)) return CUDA_ERROR_INVALID_HANDLE;
 	if (e->reached >= e->records) return CUDA_SUCCESS;
-	auto look = [&] { return c->streams.count(e->stream) ? c->advance(e->stream, e, e->records) : CUDA_SUCCESS; };
+	auto look = [&] { return c->lives(e->stream) ? c->advance(e->stream, e, e->records) : CUDA_SUCCESS; };
 	return wait ? call.until(look) : look();
 }
 API cuEventSynchronize(void* event) { return run_to(event, true); }

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 
-ABI = 2
+ABI = 3
 
 _P, _I32, _I64, _DOUBLE = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_double
 
@@ -37,6 +37,14 @@ _QUESTIONS = {  # arguments after the batch, the values and the run
 }
 
 
+_U64 = ctypes.c_uint64
+_ON_A_GPU = {  # arguments after the batch, the GPU, the values and the stream
+    "exp": [_DOUBLE, _U64, _P],
+    "loss": [_P, _U64, _P],
+    "max": [_P, _P],
+}
+
+
 class Error(ValueError):
     """What the library says of arguments that do not fit."""
 
@@ -62,6 +70,12 @@ def _declare(lib):
     for name, arguments in _QUESTIONS.items():
         f = getattr(lib, "dsp_" + name)
         f.argtypes, f.restype = [_I64, _P, _P] + arguments, _P
+    for name, arguments in _ON_A_GPU.items():
+        f = getattr(lib, "dsp_cuda_" + name)
+        f.argtypes, f.restype = [_I64, _I64, _P, _U64] + arguments, _P
+    lib.dsp_cuda_failed.argtypes = [_I64]
+    lib.dsp_cuda_open.argtypes, lib.dsp_cuda_open.restype = [_I64, _P], _P
+    lib.dsp_cuda_owner.argtypes, lib.dsp_cuda_owner.restype = [_U64, _P], _P
     return lib
 
 

@@ -133,6 +133,18 @@ def _form(settings):
     return form
 
 
+class Fitting(list):
+    """Values that were made for some batches, which then need not look at each of them in every call. Those that are
+    known by their addresses alone have no arrays: who asks keeps their memory alive."""
+
+    def __init__(self, batches, arrays, addresses=None):
+        super().__init__(arrays)
+        self.batches, self._known = batches, None if addresses is None else _addresses[len(addresses)](*addresses)
+
+    def addresses(self):
+        return _pointers(self) if self._known is None else self._known
+
+
 class Batch(_Handle):
     """The layout of a batch of B examples, about which any number of questions can be asked.
 
@@ -167,8 +179,11 @@ class Batch(_Handle):
                 raise Error("offsets without numbers")
         self._number, self._generation = self._make(), _library.generation()
         weakref.finalize(self, _release, self._number, self._generation).atexit = False
+        self.asked = (self,)  # the batches that answer
         self.numbers = int(self.outputs[-1])
         self._sizes = [(w if o is None else int(o[-1]) * w) for o, (_, w, _) in zip(self.rows, form.parts)]
+        rows = [self.examples if o is None else int(o[-1]) for o in self.rows]
+        self._shapes = [(n, w) for n, (_, w, _) in zip(rows, form.parts)]  # of marginals
 
     def _make(self):
         each = _pointers(self.rows)
@@ -182,6 +197,8 @@ class Batch(_Handle):
         return Batch, (self.form, self.outputs, self.rows, self._gold, self._gold_offsets, self._ends, self._types, self._edge_offsets)
 
     def _values(self, values):
+        if type(values) is Fitting and self in values.batches:
+            return values.addresses()
         if len(values) != len(self._sizes):
             raise Error(f"{len(values)} parts, expected {len(self._sizes)}: {[name for name, _, _ in self.form.parts]}")
         for x, size, (name, width, _) in zip(values, self._sizes, self.form.parts):
@@ -211,7 +228,7 @@ class Batch(_Handle):
         return y
 
     def _marginals(self):
-        return [np.empty((self.examples if o is None else int(o[-1]), w), np.float32) for o, (_, w, _) in zip(self.rows, self.form.parts)]
+        return [np.empty(shape, _FLOAT) for shape in self._shapes]
 
     def max(self, values):
         """The best outputs, int32 [numbers], and their scores, float64 [B]: −∞ where there is no output, and an upper bound of the best score if

@@ -3,9 +3,12 @@
 A layout depends on shapes, lengths and masks alone, so it is made once and kept. NumPy, PyTorch and JAX share layouts.
 """
 
+import functools
+import inspect
+
 import numpy as np
 
-from .batch import Batch, Error, Form, offsets, once
+from .batch import Batch, Error, Fitting, Form, offsets, once
 
 
 _FLOAT = np.dtype(np.float32)
@@ -56,16 +59,26 @@ class Layout:
             every.append(int(n[0]) if n is not None and len(n) and (n == n[0]).all() else n)
         return every
 
+    @once
+    def direct(self):
+        """Whether the values of the parts are the user's arrays as they are, one after the other."""
+        def whole(k, p):
+            return p.source == k and p.index is None and p.columns is None and not p.words
+
+        return not self.added and all(whole(k, p) for k, p in enumerate(self.parts))
+
     def rows(self, arrays):
         """The values of the parts, float32, of a user's arrays."""
+        if self.direct:
+            return Fitting(self.batch.asked, [np.ascontiguousarray(x, _FLOAT) for x in arrays])
         values = []
         for part in self.parts:
             if part.source is None:
                 values.append(part.zeros)
                 continue
             x = arrays[part.source]
-            if x.dtype != _FLOAT:
-                x = x.astype(np.float32)
+            if x.dtype is not _FLOAT:
+                x = x.astype(_FLOAT)
             if part.words:
                 values.append(_with_diagonal(x, part.words, part.width))
                 continue
@@ -79,7 +92,7 @@ class Layout:
             values[0] = values[0].copy()
             for a in self.added:
                 values[0][a.rows] += arrays[a.source]
-        return values
+        return Fitting(self.batch.asked, values)
 
     def dot(self, u, values):
         """⟨u, values⟩ of each example, float64 [B], for marginals u and values of the parts."""
@@ -89,7 +102,7 @@ class Layout:
             if o is None:
                 out += x.astype(np.float64) @ v.reshape(-1)
             else:
-                each = np.einsum("ij,ij->i", x.astype(np.float64), v)
+                each = np.einsum("ij,ij->i", x.astype(np.float64), v.reshape(x.shape))
                 out += np.bincount(np.repeat(np.arange(B), np.diff(o)), each, B)
         return out
 
@@ -111,13 +124,18 @@ class Layout:
                 continue
             shape = self.shapes[part.source]
             if part.tied:
-                out[part.source] = (x if scale is None else scale @ x).reshape(shape if scale is not None else (-1,) + shape)
+                if scale is not None:
+                    out[part.source] = (x * scale if len(scale) == 1 else scale @ x).reshape(shape)
+                else:
+                    out[part.source] = x.reshape((-1,) + shape)
                 continue
             if part.words:
                 out[part.source] = _without_diagonal(x, part.words, part.width, scale).reshape(shape)
                 continue
             if scale is not None:
-                if isinstance(count, int):
+                if len(scale) == 1:  # numbers are quicker than rows of one
+                    x = x * scale
+                elif isinstance(count, int):
                     x = x.reshape(len(scale), count * part.width) * scale[:, None]
                     if part.columns is not None or part.index is not None:
                         x = x.reshape(-1, part.width)
@@ -127,7 +145,7 @@ class Layout:
                 x = x[:, np.argsort(part.columns)]
             if part.index is not None:
                 all_rows = np.zeros((int(np.prod(shape)) // part.width, part.width), np.float32)
-                if part.width == 1:  # numbers are quicker than rows of one
+                if part.width == 1:
                     all_rows[:, 0][part.index] = x[:, 0]
                 else:
                     all_rows[part.index] = x
@@ -158,6 +176,8 @@ def _without_diagonal(rows, n, width, scale):
 
 def host(x):
     """An array that may be a tensor of another library, on any device."""
+    if type(x) is np.ndarray:
+        return x
     if hasattr(x, "detach"):
         x = x.detach().cpu()
     return np.asarray(x)
@@ -229,12 +249,34 @@ def _kept(key, make):
     return layout
 
 
+def _by_shapes(*contents):
+    """Of a function that makes layouts: a layout depends on the shapes of arrays and on settings, and on the content of
+    the named arguments. Where these are missing it is looked up by shapes and settings, before anything is checked."""
+
+    def keeping(make):
+        names = list(inspect.signature(make).parameters)
+        places = [names.index(name) for name in contents]
+
+        @functools.wraps(make)
+        def layout(*arguments):
+            for k in places:
+                if k < len(arguments) and arguments[k] is not None:
+                    return make(*arguments)
+            key = (make, *[getattr(x, "shape", x) for x in arguments])
+            return _kept(key, lambda: make(*arguments))
+
+        return layout
+
+    return keeping
+
+
 def _shape(x, what, *expected):
     """Checks the shape of an array; None allows any size."""
     if len(x.shape) != len(expected) or any(e is not None and n != e for n, e in zip(x.shape, expected)):
         raise Error(f"{what} has the shape {tuple(x.shape)}, expected [{', '.join('any' if e is None else str(e) for e in expected)}]")
 
 
+@_by_shapes("lengths", "mask")
 def linear_chain(node, edge, lengths=None, mask=None, start=None, end=None):
     """node [B, T, Y]; edge [Y, Y] from row to column, or [B, T, Y, Y], of which row t scores the step into position t; start [Y] and end [Y], added to
     the first and the last position of each example, both optional."""
@@ -261,6 +303,7 @@ def linear_chain(node, edge, lengths=None, mask=None, start=None, end=None):
     return _kept(("chain", steps, Y, start is not None, end is not None, at.key), make)
 
 
+@_by_shapes("lengths", "mask")
 def second_order_chain(node, edge, triple, lengths=None, mask=None):
     """node [B, T, Y]; edge [Y, Y]; triple [Y, Y, Y], of three labels in a row."""
     _shape(node, "node", None, None, None)
@@ -277,6 +320,7 @@ def second_order_chain(node, edge, triple, lengths=None, mask=None):
     return _kept(("second", Y, at.key), make)
 
 
+@_by_shapes("lengths")
 def semi_markov(segment, transition, node=None, length=None, lengths=None):
     """segment [B, T, L, Y] of those that end at t and have 1 + l positions; transition [Y, Y]; node [B, T, 2·Y] and length [L, Y], both optional."""
     _shape(segment, "segment", None, None, None, None)
@@ -313,6 +357,7 @@ def semi_markov(segment, transition, node=None, length=None, lengths=None):
     return _kept(("segments", L, Y, node is not None, length is not None, at.key), make)
 
 
+@_by_shapes("lengths")
 def dependency_tree(arc, label=None, lengths=None, projective=True, multiroot=False):
     """arc [B, n, n] from dependent (row) to head (column), the root on the diagonal; or [B, n, n+1] with the root in column 0, so that columns are
     heads as outputs number them. label [B, n, n, R] or [B, n, n+1, R], in the form of arc."""
@@ -368,6 +413,7 @@ def dependency_tree(arc, label=None, lengths=None, projective=True, multiroot=Fa
     return _kept(("tree", projective, multiroot, columns - n, R, label is not None, words.key), make)
 
 
+@_by_shapes("lengths")
 def constituents(label, span=None, lengths=None):
     """label [B, n, n, 1+R] of the span from word i (row) to word j (column), of which number 0 is for spans without a label; span [B, n, n]."""
     _shape(label, "label", None, None, None, None)
@@ -402,6 +448,7 @@ def constituents(label, span=None, lengths=None):
     return _kept(("constituents", width, span is not None, words.key), make)
 
 
+@_by_shapes("lengths")
 def pcfg(terminal, rule, root, span=None, lengths=None):
     """terminal [B, n, M] of preterminals; rule [N, S, S] and root [N] of nonterminals, with S = N + M symbols, or [B, N, S, S] and [B, N];
     span [B, n, n, N] of nonterminals over words i (row) to j (column)."""
@@ -444,6 +491,7 @@ def pcfg(terminal, rule, root, span=None, lengths=None):
     return _kept(("pcfg", N, M, own, span is not None, words.key), make)
 
 
+@_by_shapes("lengths", "target_lengths")
 def monotone(pair, step=None, lengths=None, target_lengths=None):
     """pair [B, n, m] of source and target items; step [B, n, 2]: ↓ and ↘ to each source item."""
     _shape(pair, "pair", None, None, None)
@@ -485,6 +533,7 @@ def monotone(pair, step=None, lengths=None, target_lengths=None):
     return _kept(("monotone", step is not None, source.key, target.key), make)
 
 
+@_by_shapes("lengths", "target_lengths")
 def matching(pair, unmatched=None, lengths=None, target_lengths=None):
     """pair [B, n, m] of sources and targets; unmatched [B, n], the score of a source without a target. Without it every source has one."""
     _shape(pair, "pair", None, None, None)
@@ -546,7 +595,7 @@ class Unread:
     """Of the labelings of lines, and those of them that read something: −log of their share of the sum, and its gradient, as exp of a batch."""
 
     def __init__(self, every, read):
-        self._every, self._read = every, read
+        self._every, self._read = self.asked = every, read
         self.form, self.rows, self.examples = every.form, every.rows, every.examples
 
     def exp(self, values, marginals=True):

@@ -1,7 +1,8 @@
 """Distributions over structures for PyTorch: the classes of the module dsp with tensors, whose log_partition, log_prob and nll have gradients.
 
-Potentials may be of any floating-point type and on any device; dsp computes in float32 on the CPU, and answers in float64 if a potential is float64,
-else in float32. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.) The gradient comes with the value,
+Potentials may be of any floating-point type and on any device; dsp computes in float32, and answers in float64 if a
+potential is float64, else in float32. It computes on the CPU, but for what dsp.cuda answers: chains and trees without
+lengths, masks, start and end, and, of trees, with labels. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.) The gradient comes with the value,
 in one call. Differentiating twice is exact where a structure answers hessian_product, and an error elsewhere. It takes longer: products with the
 Hessian are computed in float64. entropy and kl have a gradient there, too. There are no further derivatives.
 
@@ -15,8 +16,8 @@ import io
 import numpy as np
 import torch
 
-from . import distributions, model
-from .batch import Error, get_threads, once, set_threads
+from . import cuda, distributions, layouts, model
+from .batch import Error, Fitting, get_threads, once, set_threads
 
 __all__ = ["CRF", "CTC", "Constituents", "DependencyTree", "Error", "Graph", "LinearChain", "Matching", "Monotone", "PCFG", "SecondOrderChain", "SemiMarkov",
            "ctc_loss", "get_threads", "segments", "set_threads", "tags", "to_onnx"]
@@ -26,33 +27,88 @@ segments, tags = distributions.segments, distributions.tags
 
 def _numbers(tensor):
     x = tensor.detach()
-    if x.dtype != torch.float32 or x.device.type != "cpu":
+    if x.dtype is not torch.float32 or not x.is_cpu:
         x = x.to("cpu", torch.float32)
     return x.numpy()
 
 
+def _rows(layout, tensors):
+    """The values of the parts, in the memory of the tensors themselves where they are of the library's type."""
+    if layout.direct:
+        for x in tensors:
+            if x.dtype is not torch.float32 or not x.is_cpu or not x.is_contiguous():
+                break
+        else:
+            return Fitting(layout.batch.asked, (), [x.data_ptr() for x in tensors])
+    return layout.rows([_numbers(x) for x in tensors])
+
+
 def _answer(layout, y, wanted, tensors):
     """log Σ exp(score) [B], or −log p(y) if outputs y are given; and the gradient by each part, if it is wanted."""
-    values = layout.rows([_numbers(x) for x in tensors])
+    if _there(layout, tensors):
+        values, B = _on_gpu(tensors), layout.batch.examples
+        value = _empty((B,), torch.float64, tensors[0].device)
+        u = None
+        if wanted or y is not None:
+            u = [_empty(shape, torch.float32, tensors[0].device) for shape in layout.batch._shapes]
+        if y is not None:
+            cuda.loss(layout.batch, values, y, value, u)
+        else:
+            cuda.exp(layout.batch, values, value, u)
+        return value, u
+    values = _rows(layout, tensors)
     if y is not None:
         return layout.batch.loss(values, y)
     return layout.batch.exp(values, marginals=wanted)
 
 
+def _there(layout, tensors):
+    """Whether the library answers in the memory of the GPU where the potentials are."""
+    return tensors[0].is_cuda and layout.direct and 0 not in layout.shapes[0] and cuda.answers(layout.batch.form)
+
+
+def _on_gpu(tensors):
+    values = [x.detach().to(torch.float32).contiguous() for x in tensors]
+    return [x.clone() if x.data_ptr() % 16 else x for x in values]  # a view that begins within an allocation
+
+
+def _empty(shape, dtype, device):
+    return torch.empty(shape, dtype=dtype, device=device)
+
+
 def _pullback(layout, kinds, g, u):
     """The gradients by the user's tensors, for a gradient g [B] of the values."""
-    if g.device.type != "cpu":
+    if torch.is_tensor(u[0]):  # on a GPU
+        g = g.detach().to(torch.float32)
+        every = [(g @ x).reshape(shape) if part.tied else x.reshape(shape) * g.reshape(-1, *(1,) * (len(shape) - 1))
+                 for x, part, shape in zip(u, layout.parts, layout.shapes)]
+        return tuple(every if kinds is None else [x.to(device, dtype) for x, (dtype, device) in zip(every, kinds)])
+    if not g.is_cpu:
         g = g.cpu()
-    return tuple(_tensor(x, *kind) for x, kind in zip(layout.spread(u, g.detach().numpy()), kinds))
+    every = [torch.from_numpy(x) for x in layout.spread(u, g.detach().numpy())]
+    return tuple(every if kinds is None else [x.to(device, dtype) for x, (dtype, device) in zip(every, kinds)])
 
 
-def _tensor(x, dtype, device):
-    x = torch.from_numpy(x)
-    return x if x.dtype == dtype and device.type == "cpu" else x.to(device, dtype)
+def _tensor(x):
+    return x if torch.is_tensor(x) else torch.from_numpy(x)
 
 
 def _kinds(tensors):
-    return [(x.dtype, x.device) for x in tensors]
+    """The types and devices of tensors; None where they are those of the answers of the library, as is usual."""
+    for x in tensors:
+        if x.dtype is not torch.float32 or not x.is_cpu:
+            return [(x.dtype, x.device) for x in tensors]
+    return None
+
+
+def _given(value, tensors):
+    """A value of the library, float64, as potentials of these types and devices are answered."""
+    if torch.is_tensor(value):
+        return value.to(_precision(tensors))
+    if _precision(tensors) is torch.float32:
+        value = value.astype(np.float32)
+    value = torch.from_numpy(value)
+    return value if tensors[0].is_cpu else value.to(tensors[0].device)
 
 
 class _LogPartition(torch.autograd.Function):
@@ -63,12 +119,12 @@ class _LogPartition(torch.autograd.Function):
         value, ctx.u = _answer(layout, y, any(ctx.needs_input_grad), tensors)
         ctx.layout, ctx.kinds = layout, _kinds(tensors)
         ctx.save_for_backward(*tensors)  # for _Pullback
-        return _tensor(value, _precision(tensors), tensors[0].device)
+        return _given(value, tensors)
 
     @staticmethod
     def backward(ctx, g):
         if torch.is_grad_enabled():  # create_graph
-            return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors, *map(torch.from_numpy, ctx.u)))
+            return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors, *map(_tensor, ctx.u)))
         return (None, None, *_pullback(ctx.layout, ctx.kinds, g, ctx.u))
 
 
@@ -78,7 +134,7 @@ class _Functional(torch.autograd.Function):
     @staticmethod
     def forward(layout, y, *tensors):
         value, u = _answer(layout, y, True, tensors)
-        return (_tensor(value, _precision(tensors), tensors[0].device), *map(torch.from_numpy, u))
+        return (_given(value, tensors), *map(_tensor, u))
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -91,7 +147,7 @@ class _Functional(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g, *_):
         if g is None:
-            return (None,) * (2 + len(ctx.kinds))
+            return (None,) * (2 + len(ctx.layout.shapes))
         return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
 
 
@@ -100,7 +156,7 @@ class _Pullback(torch.autograd.Function):
 
     @staticmethod
     def forward(layout, kinds, g, *saved):
-        return _pullback(layout, kinds, g, [x.numpy() for x in saved[len(kinds):]])
+        return _pullback(layout, kinds, g, [x if x.is_cuda else x.numpy() for x in saved[len(layout.shapes):]])
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -112,7 +168,7 @@ class _Pullback(torch.autograd.Function):
         if not ctx.layout.batch.form.hessian:
             raise Error(f"dsp has no second derivatives of log_partition and nll of a {ctx.layout.batch.form.structure}")
         by_g, *by_potentials = _Second.apply(ctx.layout, ctx.kinds, directions, *ctx.saved_tensors)
-        return (None, None, by_g, *by_potentials, *(None,) * (len(ctx.saved_tensors) - 1 - len(ctx.kinds)))
+        return (None, None, by_g, *by_potentials, *(None,) * (len(ctx.saved_tensors) - 1 - len(ctx.layout.shapes)))
 
 
 class _Second(torch.autograd.Function):
@@ -121,9 +177,9 @@ class _Second(torch.autograd.Function):
 
     @staticmethod
     def forward(layout, kinds, directions, g, *saved):
-        values = layout.rows([_numbers(x) for x in saved[:len(kinds)]])
+        values = layout.rows([_numbers(x) for x in saved[:len(layout.shapes)]])
         d = layout.rows([_numbers(x) for x in directions])
-        by_g = layout.dot([x.numpy() for x in saved[len(kinds):]], d)
+        by_g = layout.dot([_numbers(x) for x in saved[len(layout.shapes):]], d)
         return (torch.from_numpy(by_g).to(g), *_pullback(layout, kinds, g, layout.batch.hessian(values, d)))
 
     @staticmethod
@@ -188,13 +244,19 @@ def _both(layout, tensors):
 
 def _precision(tensors):
     for x in tensors:
-        if x.dtype == torch.float64:
+        if x.dtype is torch.float64:
             return torch.float64
     return torch.float32
 
 
 @torch.compiler.disable
+def _uncompiled(layout, y, tensors):
+    return _log_partition(layout, y, tensors)
+
+
 def _log_partition(layout, y, tensors):
+    if torch.compiler.is_compiling():
+        return _uncompiled(layout, y, tensors)
     if torch._C._are_functorch_transforms_active():
         return _Functional.apply(layout, y, *tensors)[0]
     return _LogPartition.apply(layout, y, *tensors)
@@ -211,6 +273,12 @@ class _Tensors(distributions.Distribution):
     @once
     def _values(self):
         return self._layout.rows([_numbers(x) for x in self._arrays])
+
+    @once
+    def _best(self):
+        if _there(self._layout, self._arrays):
+            return cuda.max(self._layout.batch, _on_gpu(self._arrays))
+        return self._layout.batch.max(self._values)
 
     def _give(self, x):
         x = torch.from_numpy(x)
@@ -327,18 +395,20 @@ class CRF(torch.nn.Module):
     def distribution(self, emissions, mask=None):
         """The LinearChain of emissions [T, B, Y] ([B, T, Y] with batch_first) and a mask [T, B]: marginals, entropy, topk and the like. Its labels are
         [B, T]."""
+        mask = None if mask is None else layouts.host(mask)  # which is looked at several times
         self._check(emissions, None, mask)
         if not self.batch_first:
-            emissions, mask = emissions.transpose(0, 1), None if mask is None else mask.transpose(0, 1)
+            emissions, mask = emissions.transpose(0, 1), None if mask is None else mask.T
         return self._chain(emissions, mask)
 
     def forward(self, emissions, tags, mask=None, reduction="sum"):
         """The log-likelihood of tags [T, B] ([B, T] with batch_first): [B], or its "sum", "mean", or mean per token, "token_mean"."""
+        mask = None if mask is None else layouts.host(mask)
         self._check(emissions, tags, mask)
         if reduction not in ("none", "sum", "mean", "token_mean"):
             raise ValueError(f"invalid reduction: {reduction}")
         if not self.batch_first:
-            emissions, tags, mask = emissions.transpose(0, 1), tags.transpose(0, 1), None if mask is None else mask.transpose(0, 1)
+            emissions, tags, mask = emissions.transpose(0, 1), tags.transpose(0, 1), None if mask is None else mask.T
         likelihood = -self._chain(emissions, mask).nll(tags)
         if reduction == "none":
             return likelihood
@@ -346,7 +416,7 @@ class CRF(torch.nn.Module):
             return likelihood.sum()
         if reduction == "mean":
             return likelihood.mean()
-        return likelihood.sum() / (tags.numel() if mask is None else mask.to(likelihood).sum())
+        return likelihood.sum() / (tags.numel() if mask is None else float(mask.sum()))
 
     def decode(self, emissions, mask=None):
         """The best tags of every sequence, a list of lists."""
@@ -375,9 +445,9 @@ class CRF(torch.nn.Module):
         if emissions.shape[:2] != mask.shape:
             raise ValueError("the first two dimensions of emissions and mask must match, "
                              f"got {tuple(emissions.shape[:2])} and {tuple(mask.shape)}")
-        if not self.any_mask and mask.numel():
+        if not self.any_mask and mask.size:
             first = mask[:, 0] if self.batch_first else mask[0]
-            if not first.bool().all():
+            if not first.all():
                 raise ValueError("mask of the first timestep must all be on")
 
 

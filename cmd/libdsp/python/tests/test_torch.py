@@ -55,6 +55,9 @@ def test_reading():
     frame = potentials(3, 6, 4)
     targets, n = torch.tensor([[1, 3, 0], [3, 3, 1], [1, 0, 0]]), torch.tensor([2, 3, 1])
     assert torch.autograd.gradcheck(lambda f: D.CTC(f, [6, 5, 2], blank=2).read_nll(targets, n), [frame], **loose)
+    single = frame.detach().float()  # which the library reads where it lies
+    torch.testing.assert_close(D.CTC(single).read_nll(targets + 1 - (targets > 0).long(), n).double(),
+                               D.CTC(frame).read_nll(targets + 1 - (targets > 0).long(), n), atol=1e-5, rtol=1e-5)
     log_probs = frame.log_softmax(-1).transpose(0, 1)
     for blank, t in ((2, targets), (0, targets + 1 - (targets > 0).long())):
         for reduction in ("none", "sum", "mean"):
@@ -101,6 +104,32 @@ def test_strides_and_views():
     node, edge = torch.randn(5, 2, 3), torch.randn(3, 3)
     turned = D.LinearChain(node.transpose(0, 1), edge.t()).log_partition
     torch.testing.assert_close(turned, D.LinearChain(node.transpose(0, 1).contiguous(), edge.t().contiguous()).log_partition)
+
+
+@pytest.mark.parametrize("make,shared", [
+    (D.LinearChain, torch.randn(3, 3)), (D.LinearChain, None), (D.DependencyTree, None),
+    (lambda x: D.DependencyTree(x[:, :, :3], lengths=[2] * len(x)), None)])
+def test_an_example_alone(make, shared):
+    """An example has the same gradient alone as beside another one."""
+    steps = make is D.LinearChain and shared is None
+    several = torch.randn(*((2, 3, 3, 3) if steps else (2, 3, 4) if shared is None else (2, 3, 3)))
+    weight = torch.tensor([3.0, 0.5])
+
+    def gradients(rows):
+        x = several[rows].clone().requires_grad_()
+        edge = None if shared is None else shared.clone().requires_grad_()
+        if make is D.LinearChain:
+            d = make(x[:, :, 0], x) if edge is None else make(x, edge)
+        else:
+            d = make(x)
+        (d.log_partition * weight[rows]).sum().backward()
+        return x.grad, edge if edge is None else edge.grad
+
+    both, edge = gradients([0, 1])
+    alone = [gradients([b]) for b in range(2)]
+    torch.testing.assert_close(both, torch.cat([g for g, _ in alone]))
+    if edge is not None:
+        torch.testing.assert_close(edge, alone[0][1] + alone[1][1])
 
 
 def test_functional():
