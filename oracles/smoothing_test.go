@@ -1,6 +1,7 @@
 package oracles_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -81,6 +82,25 @@ func TestAnswersAreAsSureAsTheirLongestList(t *testing.T) {
 		}
 		if a.Exact[0] != sure || a.Max[0] != most {
 			t.Errorf("sure of %d outputs: exact %v, at most %g", length, a.Exact[0], a.Max[0])
+		}
+	}
+}
+
+// Potentials that are not valid make those examples invalid that have them: all, where examples share them.
+func TestGuard(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		node, edge float32
+		want       [2]bool
+	}{{1, 1, [2]bool{true, true}}, {nan, 1, [2]bool{true, false}}, {1, nan, [2]bool{false, false}}} {
+		θ := new(structured.Potentials)
+		chains.Resize(θ, []int{0, 2, 4}, 2, false)
+		θ.Parts[0].Of(1)[0] = c.node
+		θ.Parts[1].Values[0] = c.edge
+		var g oracles.Guard
+		g.Begin(θ)
+		if got := [2]bool{g.Valid(θ, 0), g.Valid(θ, 1)}; got != c.want {
+			t.Errorf("node %g, shared edge %g: valid %v, expected %v", c.node, c.edge, got, c.want)
 		}
 	}
 }

@@ -30,3 +30,15 @@ func TestRowsOfSpansAndArcs(t *testing.T) {
 		}
 	}
 }
+
+// Data miss the inputs of pairs unless they have attributes of pairs.
+func TestPairsMissing(t *testing.T) {
+	pairs := func(x *structured.Sparse) *structured.Dataset {
+		return &structured.Dataset{Tables: []*structured.Table{{Name: structured.Pairs, Attributes: x}}}
+	}
+	for k, d := range []*structured.Dataset{{}, pairs(nil), pairs(&structured.Sparse{Offsets: []int{0}})} {
+		if missing := (&Pairs{}).Missing(d) != ""; missing != (k < 2) {
+			t.Errorf("data %d: missing %v", k, missing)
+		}
+	}
+}
