@@ -70,7 +70,8 @@ func counted(text []string) (names *structured.Alphabet, counts []int) {
 	return names, counts
 }
 
-// Processes that know names already keep their numbers, also of those that no text has; after them come the names of all texts that one process would add.
+// Processes that know names already keep their numbers, also of those that no text has; after them come the
+// names of all texts that one process would add.
 func TestExtend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(rapid.SliceOfN(rapid.StringMatching("[abß]{0,2}"), 0, 60), 1, 4).Draw(t, "texts")

@@ -8,9 +8,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Spans have the attributes that the template gives them, and pairs whose last word is before the first have none; arcs have all.
+// Spans have the attributes that the template gives them, and pairs whose last word is before the first have
+// none; arcs have all.
 func TestRowsOfSpansAndArcs(t *testing.T) {
-	rows := &arcs.Rows{Offsets: []int{0, 1, 2, 4, 5, 6, 7, 8, 9, 10}, Index: []int32{0, 1, 2, 22, 3, 4, 5, 6, 7, 8}} // of three words, in the order of the first
+	// of three words, in the order of the first
+	rows := &arcs.Rows{Offsets: []int{0, 1, 2, 4, 5, 6, 7, 8, 9, 10}, Index: []int32{0, 1, 2, 22, 3, 4, 5, 6, 7, 8}}
 	of := func(x *structured.Sparse, row int) []int32 { return x.Index[x.Offsets[row]:x.Offsets[row+1]] }
 	spans, all := &structured.Sparse{Offsets: []int{0}}, &structured.Sparse{Offsets: []int{0}}
 	for range 2 { // sentences

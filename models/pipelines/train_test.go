@@ -124,7 +124,8 @@ func TestUnseenCharactersAreLearned(t *testing.T) {
 		}
 	}
 	worker := p.NewWorker()
-	for lines, paragraphs := range map[bool]int{false: 2, true: 3} { // an empty line ends a paragraph; with lines, every line does
+	// an empty line ends a paragraph; with lines, every line does
+	for lines, paragraphs := range map[bool]int{false: 2, true: 3} {
 		found, err := worker.Split("Voir Paris\nici.\n\nVoir Lyon ici.", 0, lines)
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// The best outputs of a sequence follow each other with an empty line between them, and one after the last, as sequences do.
+// The best outputs of a sequence follow each other with an empty line between them, and one after the last, as
+// sequences do.
 func TestNBestInColumns(t *testing.T) {
 	d := &structured.Dataset{Offsets: []int{0, 2}, ColumnNames: []string{"word"}, Columns: [][]string{{"a", "b"}}}
 	labels := structured.NewAlphabet()

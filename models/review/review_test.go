@@ -118,7 +118,8 @@ func TestDoubt(t *testing.T) {
 func TestProbabilitiesOfLabels(t *testing.T) {
 	names := structured.NewAlphabet("a", "b")
 	d := &structured.Dataset{Alphabet: structured.NewAlphabet("a", "b", "c")}
-	p := &predictions.Prediction{Output: predictions.Output{Labels: []int32{0, 1}}, Marginals: []float32{0.75, 0.25, 0.375, 0.625}}
+	p := &predictions.Prediction{Marginals: []float32{0.75, 0.25, 0.375, 0.625}}
+	p.Labels = []int32{0, 1}
 	for _, c := range []struct {
 		at   int
 		gold int32

@@ -33,8 +33,8 @@ func maskedImages(t *testing.T, values ...[]uint8) (images, of string) {
 	return images, of
 }
 
-// What the values in masks mean is said by the settings, or by the values: two are those of a background and an object if the larger is 255, which is void
-// beside others; without 255 the settings stay open.
+// What the values in masks mean is said by the settings, or by the values: two are those of a background and an
+// object if the larger is 255, which is void beside others; without 255 the settings stay open.
 func TestLookAtMasks(t *testing.T) {
 	const auto, none = masks.Auto, masks.None
 	for _, c := range []struct {

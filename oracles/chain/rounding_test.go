@@ -103,7 +103,8 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// No step leads into the first position: potentials that stand there, whatever they are, are in no output, and change no bound.
+// No step leads into the first position: potentials that stand there, whatever they are, are in no output, and
+// change no bound.
 func TestRoundingIgnoresTheFirstStep(t *testing.T) {
 	for name, o := range Every() {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {

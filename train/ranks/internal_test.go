@@ -295,14 +295,16 @@ func TestPlace(t *testing.T) {
 // Rank 0 tells the others addresses of its host at which they can reach it, none of which means another host there.
 func TestReachable(t *testing.T) {
 	var own []net.Addr
-	for _, a := range []string{"127.0.0.1/8", "10.1.2.3/16", "::1/128", "169.254.7.7/16", "fe80::5/64", "fd12::9/64", "203.0.113.4/24", "2001:db8::1/32"} {
+	for _, a := range []string{"127.0.0.1/8", "10.1.2.3/16", "::1/128", "169.254.7.7/16", "fe80::5/64",
+		"fd12::9/64", "203.0.113.4/24", "2001:db8::1/32"} {
 		ip, of, err := net.ParseCIDR(a)
 		if err != nil {
 			t.Fatal(err)
 		}
 		own = append(own, &net.IPNet{IP: ip, Mask: of.Mask})
 	}
-	if got, want := reachable(own), []string{"10.1.2.3", "fd12::9", "203.0.113.4", "2001:db8::1"}; !slices.Equal(got, want) {
+	if got, want := reachable(own), []string{"10.1.2.3", "fd12::9", "203.0.113.4",
+		"2001:db8::1"}; !slices.Equal(got, want) {
 		t.Errorf("told %q, expected %q", got, want)
 	}
 }
@@ -313,7 +315,8 @@ func TestDialTriesEveryAddress(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	p := place{Host: "elsewhere.invalid", Addresses: []string{"::1", "127.0.0.1"}, Port: l.Addr().(*net.TCPAddr).Port, Token: []byte("of sixteen bytes")}
+	p := place{Host: "elsewhere.invalid", Addresses: []string{"::1", "127.0.0.1"},
+		Port: l.Addr().(*net.TCPAddr).Port, Token: []byte("of sixteen bytes")}
 	zero, one := &watch{conns: map[int]net.Conn{}}, &watch{conns: map[int]net.Conn{}}
 	done := make(chan error)
 	go func() { done <- zero.accept(t.Context(), l, p, 2) }()

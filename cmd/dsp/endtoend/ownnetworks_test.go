@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// registerNetworks registers networks like a program of a user's own does: one of chains, one with an own op, one of trees, and some that fail.
+// registerNetworks registers networks like a program of a user's own does: one of chains, one with an own op,
+// one of trees, and some that fail.
 func registerNetworks() {
 	nets.Register("wordy", nets.Config{Embed: []int{6}, Dropout: 0.1}, wordy)
 	nets.Register("softsign", nets.Config{Hidden: []int{8}}, withOp)

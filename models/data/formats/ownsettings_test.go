@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// A format that reads files or folders gets its own settings: the values that were given, and its defaults for the others. What it does not have is refused
-// before anything is read.
+// A format that reads files or folders gets its own settings: the values that were given, and its defaults for
+// the others. What it does not have is refused before anything is read.
 func TestOwnSettingsOfFormats(t *testing.T) {
 	type own struct {
 		Skip int    `yaml:"skip" json:"skip" help:"lines to skip"`
@@ -32,7 +32,8 @@ func TestOwnSettingsOfFormats(t *testing.T) {
 		want  own
 		fits  bool
 	}{
-		{nil, own{2, "#"}, true}, {settings.Texts{"skip": "5"}, own{5, "#"}, true}, {settings.Texts{"mark": ";", "skip": "0"}, own{0, ";"}, true},
+		{nil, own{2, "#"}, true}, {settings.Texts{"skip": "5"}, own{5, "#"}, true},
+		{settings.Texts{"mark": ";", "skip": "0"}, own{0, ";"}, true},
 		{settings.Texts{"step": "5"}, own{}, false}, {settings.Texts{"skip": "five"}, own{}, false},
 	} {
 		got = nil

@@ -96,7 +96,8 @@ func TestReadFolder(t *testing.T) {
 	for y := range 4 {
 		narrow.SetGray(0, y, color.Gray{255})
 	}
-	if d, err = (Reader{Height: 4, Columns: 1}).ReadFolder(folder(t, "n.png\ta\n", map[string]image.Image{"n.png": narrow}), nil, true); err != nil {
+	if d, err = (Reader{Height: 4, Columns: 1}).ReadFolder(folder(t, "n.png\ta\n",
+		map[string]image.Image{"n.png": narrow}), nil, true); err != nil {
 		t.Fatal(err)
 	}
 	if x := d.Features; len(x) != 4 || x[0] > 0.1 || x[3] < 0.9 || x[1] > 0.5 || x[2] < 0.5 {

@@ -84,8 +84,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A pack holds training data, made as the settings of their text and of their inputs say; what other data there are, how they are drawn and how training goes
-// is no matter of a pack.
+// A pack holds training data, made as the settings of their text and of their inputs say; what other data there
+// are, how they are drawn and how training goes is no matter of a pack.
 func TestUses(t *testing.T) {
 	c := config.Default()
 	for name, want := range map[string]bool{

@@ -27,8 +27,11 @@ func TestRelaxedObjective(t *testing.T) {
 		methods func() []train.Method
 		gap     float64
 	}{
-		{"hinge", engine.Hinge, 20, func() []train.Method { return []train.Method{&methods.SVRG{}, &methods.SAGA{}} }, 2e-2},
-		{"crf", engine.CRF, 8, func() []train.Method { return []train.Method{&methods.SVRG{}, &quasinewton.LBFGS{}, &sdca.SDCA{}} }, 1e-3},
+		{"hinge", engine.Hinge, 20, func() []train.Method { return []train.Method{&methods.SVRG{}, &methods.SAGA{}} },
+			2e-2},
+		{"crf", engine.CRF, 8, func() []train.Method {
+			return []train.Method{&methods.SVRG{}, &quasinewton.LBFGS{}, &sdca.SDCA{}}
+		}, 1e-3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var bounds [2][2]float64 // of the exact and of the relaxed optimum

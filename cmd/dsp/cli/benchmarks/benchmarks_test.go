@@ -23,8 +23,8 @@ func TestInterruptKeepsSpeeds(t *testing.T) {
 	}
 }
 
-// The table says how many labels segments have and how long they may be; potentials of steps are those of pairs of labels, and there is one of
-// every label for each length.
+// The table says how many labels segments have and how long they may be; potentials of steps are those of pairs
+// of labels, and there is one of every label for each length.
 func TestSegmentsAreThoseOfTheTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, b := range segmentBatches() {
@@ -36,7 +36,8 @@ func TestSegmentsAreThoseOfTheTable(t *testing.T) {
 		if _, err := fmt.Sscanf(after, "%d labels, at most %d", &labels, &longest); err != nil {
 			t.Fatalf("%q: %v", b.part, err)
 		}
-		if b.θ.Len() != 32 || b.θ.OutputSize() != 3200 || width("transition") != labels*labels || width("length") != labels*longest {
+		if b.θ.Len() != 32 || b.θ.OutputSize() != 3200 || width("transition") != labels*labels ||
+			width("length") != labels*longest {
 			t.Errorf("%q: %d sequences, %d positions, %d pairs of labels, %d lengths",
 				b.part, b.θ.Len(), b.θ.OutputSize(), width("transition"), width("length"))
 		}
