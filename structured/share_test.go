@@ -30,14 +30,7 @@ func TestAgree(t *testing.T) {
 			}
 		}
 		err := rankstest.InProcess(context.Background(), len(texts), func(ctx context.Context, g ranks.Group) error {
-			mine, counts := structured.NewAlphabet(), []int(nil)
-			for _, name := range texts[g.Rank()] {
-				k := int(mine.Add(name))
-				if k == len(counts) {
-					counts = append(counts, 0)
-				}
-				counts[k]++
-			}
+			mine, counts := counted(texts[g.Rank()])
 			s := structured.Share{Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) }}
 			common, total, number, err := s.Agree(mine, counts, least)
 			if err != nil {
@@ -54,6 +47,63 @@ func TestAgree(t *testing.T) {
 			for i, name := range mine.Names() {
 				if number[i] != want.Index(name) {
 					return fmt.Errorf("%q has the number %d, expected %d", name, number[i], want.Index(name))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// counted returns the names of a text and how often each occurs.
+func counted(text []string) (names *structured.Alphabet, counts []int) {
+	names = structured.NewAlphabet()
+	for _, name := range text {
+		k := int(names.Add(name))
+		if k == len(counts) {
+			counts = append(counts, 0)
+		}
+		counts[k]++
+	}
+	return names, counts
+}
+
+// Processes that know names already keep their numbers, also of those that no text has; after them come the
+// names of all texts that one process would add.
+func TestExtend(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.SliceOfN(rapid.StringMatching("[abß]{0,2}"), 0, 60), 1, 4).Draw(t, "texts")
+		known := rapid.SliceOfNDistinct(rapid.StringMatching("[abß]{0,2}"), 0, 6, rapid.ID[string]).Draw(t, "known")
+		least := rapid.IntRange(0, 5).Draw(t, "least")
+		want := slices.Clone(known)
+		together := slices.Concat(texts...)
+		for _, name := range together {
+			times := 0
+			for _, other := range together {
+				if other == name {
+					times++
+				}
+			}
+			if times >= least && !slices.Contains(want, name) {
+				want = append(want, name)
+			}
+		}
+		err := rankstest.InProcess(context.Background(), len(texts), func(ctx context.Context, g ranks.Group) error {
+			mine, counts := counted(texts[g.Rank()])
+			old, _ := counted(known)
+			s := structured.Share{Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) }}
+			all, number, err := s.Extend(old, mine, counts, least)
+			if err != nil {
+				return err
+			}
+			if !slices.Equal(all.Names(), want) || !slices.Equal(old.Names(), known) {
+				return fmt.Errorf("%q of the known %q, expected %q of %q", all.Names(), old.Names(), want, known)
+			}
+			for i, name := range mine.Names() {
+				if int(number[i]) != slices.Index(want, name) {
+					return fmt.Errorf("%q has the number %d of %q", name, number[i], want)
 				}
 			}
 			return nil

@@ -228,3 +228,28 @@ func TestBundleMixes(t *testing.T) {
 	mix, _, _, _, _ := c.Bundle()
 	traintest.Near(t, "weight", mix[0], 0.25, 1e-9)
 }
+
+// A bundle moves weight between its pieces until hardly one is worth more than the mixture, to first order: its
+// worth is concave, so that no mixture is better by more than that. As many gradients as weights may take
+// hundreds of moves.
+func TestBundleOfManyMoves(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		e := engineFor(engine.Objective{Lambda: 0.1})
+		var c train.Certificate
+		for range train.BundlePieces {
+			recordDual(t, &c, e, engine.Recomposed{Grad: traintest.DrawWeights(r, train.BundlePieces, 1),
+				Central: r.NormFloat64()})
+		}
+		mix, value, gram, _, _ := c.Bundle()
+		best, own := math.Inf(-1), 0.0
+		for j, q := range mix {
+			slope := value[j] - floats.Dot(gram[j], mix)/e.Lambda
+			best = max(best, slope)
+			own += q * slope
+		}
+		if worth := mixed(&c, e.Objective); best-own > 2e-5*math.Abs(worth) {
+			t.Errorf("draw %d: a mixture worth %g may be worth %g more", seed, worth, best-own)
+		}
+	}
+}

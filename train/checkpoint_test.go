@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -357,6 +358,26 @@ type large struct {
 }
 
 func (m *large) Archive(a engine.Archive) { a.Floats("w", &m.w) }
+
+// A state that is copied again and again takes the memory of one copy.
+func TestSnapshotsReuseMemory(t *testing.T) {
+	const bytes = 4 << 20 // of weights, and as many of the method
+	m, s := &large{w: make([]float32, bytes/4)}, &train.State{W: make([]float32, bytes/4)}
+	c := newCheckpoint(t, t.TempDir())
+	if err := c.Take(m, s); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 4 {
+		if err := c.Take(m, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > bytes {
+		t.Errorf("four more copies of %d bytes took %d", 2*bytes, after.TotalAlloc-before.TotalAlloc)
+	}
+}
 
 // BenchmarkCheckpoint measures the cost of a pass boundary: the copy, and the occasional write.
 func BenchmarkCheckpoint(b *testing.B) {

@@ -44,6 +44,20 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Nothing is left in the temporary folder, whatever stops a run.
+func TestScratchIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	for _, variable := range []string{"TMPDIR", "TMP", "TEMP"} { // of systems
+		t.Setenv(variable, dir)
+	}
+	if err := run(t.Context(), []string{"-program", filepath.Join(dir, "none")}); err == nil {
+		t.Error("there is no program, and no error")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+}
+
 // Every structure, home, loss, smoothing, net and course occurs in the table, and every method.
 func TestTableHasAllChoices(t *testing.T) {
 	t.Parallel()

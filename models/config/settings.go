@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/optimisers"
@@ -67,15 +68,19 @@ func (c *Config) must(name string) settings.Setting {
 // Gives reports whether c gives the setting of that name, so that nothing else may choose its value: it is recorded as given, or it
 // differs from the default. A value that leaves the choice open, such as auto, gives nothing where it is the default.
 func (c *Config) Gives(name string) bool {
-	def := Default()
-	return c.must(name).GivenBeside(def.must(name))
+	return c.must(name).GivenBeside(plain().must(name))
 }
+
+// plain is Default once for all, for those that only read it.
+var plain = sync.OnceValue(func() *Config {
+	c := Default()
+	return &c
+})
 
 // Asks reports whether c gives s a value that asks for something. A zero asks for nothing where it is the default.
 func (c *Config) Asks(s settings.Setting) bool {
-	def := Default()
-	plain := def.must(s.Name)
-	return s.GivenBeside(plain) && !(s.Value.IsZero() && plain.Value.IsZero())
+	def := plain().must(s.Name)
+	return s.GivenBeside(def) && !(s.Value.IsZero() && def.Value.IsZero())
 }
 
 // CheckSetting refuses a value of s that is out of range, and one that asks for something although other settings of c, or its method,

@@ -157,6 +157,22 @@ func TestUnseenCharactersAreLearned(t *testing.T) {
 		}
 	}
 	worker := p.NewWorker()
+	// an empty line ends a paragraph; with lines, every line does
+	for lines, paragraphs := range map[bool]int{false: 2, true: 3} {
+		found, err := worker.Split("Voir Paris\nici.\n\nVoir Lyon ici.", 0, lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, s := range found {
+			if slices.Contains(s.Comments, "# newpar") {
+				got++
+			}
+		}
+		if got != paragraphs {
+			t.Errorf("lines %v: %d paragraphs, expected %d", lines, got, paragraphs)
+		}
+	}
 	for _, raw := range []string{"Voir Paris ici.", "Voir \u00a0Paris ici.", "\ufeffVoir Lyon\u200b ici.", "Voir \u034f Metz ici. \u3164", "\u200b \u3164 Voir Metz ici."} {
 		found, err := worker.Split(raw, 0, false)
 		if err == nil {

@@ -9,6 +9,32 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
+// The best outputs of a sequence follow each other with an empty line between them, and one after the last, as
+// sequences do.
+func TestNBestInColumns(t *testing.T) {
+	d := &structured.Dataset{Offsets: []int{0, 2}, ColumnNames: []string{"word"}, Columns: [][]string{{"a", "b"}}}
+	labels := structured.NewAlphabet()
+	labels.Add("X")
+	labels.Add("Y")
+	p := &Prediction{NBest: []Output{{Score: 3, Labels: []int32{0, 1}}, {Score: 2.5, Labels: []int32{1, 1}}}}
+	got, _ := Columns(labels, Options{NBest: 2}).Add(nil, d, 0, p)
+	blocks := strings.Split(string(got), "\n\n")
+	if len(blocks) != 3 || blocks[2] != "" {
+		t.Fatalf("%q: expected two outputs, each with an empty line after it", got)
+	}
+	for rank, want := range []string{"X Y", "Y Y"} {
+		lines := strings.Split(blocks[rank], "\n")
+		if len(lines) != 3 || !strings.HasPrefix(lines[0], "# "+string(rune('0'+rank))+" ") {
+			t.Fatalf("%q: expected a remark with the rank %d and two words", blocks[rank], rank)
+		}
+		for k, label := range strings.Fields(want) {
+			if !strings.HasSuffix(lines[1+k], "\t"+label) {
+				t.Errorf("output %d: %q, expected the label %s", rank, lines[1+k], label)
+			}
+		}
+	}
+}
+
 // A column to replace that is not there is refused with those that are.
 func TestCheckInto(t *testing.T) {
 	columns := func(names ...string) *structured.Dataset {

@@ -113,3 +113,25 @@ func TestDoubt(t *testing.T) {
 		t.Errorf("%d examples", len(r.Examples))
 	}
 }
+
+// A part has the probabilities of the label that is predicted and of the gold one, if the model has that label.
+func TestProbabilitiesOfLabels(t *testing.T) {
+	names := structured.NewAlphabet("a", "b")
+	d := &structured.Dataset{Alphabet: structured.NewAlphabet("a", "b", "c")}
+	p := &predictions.Prediction{Marginals: []float32{0.75, 0.25, 0.375, 0.625}}
+	p.Labels = []int32{0, 1}
+	for _, c := range []struct {
+		at   int
+		gold int32
+		want float64 // 0: unknown
+	}{{0, 1, 0.25}, {1, 1, 0.625}, {1, 2, 0}} {
+		to := &Review{Probabilities: true}
+		part := to.labelled("token", d, names, p, c.at, c.gold)
+		if part.Confidence == nil || *part.Confidence != []float64{0.75, 0.625}[c.at] || len(to.Parts) != 1 {
+			t.Errorf("%+v", part)
+		}
+		if known := part.GoldProbability != nil; known != (c.want > 0) || known && *part.GoldProbability != c.want {
+			t.Errorf("label %d at %d: probability %v, expected %g", c.gold, c.at, part.GoldProbability, c.want)
+		}
+	}
+}

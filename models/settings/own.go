@@ -111,6 +111,16 @@ func (r *Registry[D]) All() []D {
 	return slices.Clone(r.all)
 }
 
+// Each visits the values without copying them, as every check of a setting does. visit must not change them.
+func (r *Registry[D]) Each(visit func(d *D)) {
+	r.lock.RLock()
+	all := r.all
+	r.lock.RUnlock()
+	for k := range all {
+		visit(&all[k])
+	}
+}
+
 // Failed returns the first error of a registration.
 func (r *Registry[D]) Failed() error {
 	r.lock.RLock()

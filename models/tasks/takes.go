@@ -75,8 +75,13 @@ func OfDrawn(setting string) bool {
 func (t Task) TakesSetting(name string) bool { return slices.Contains(t.Takes, name) }
 
 // takersOf returns the names of the tasks that take a setting.
-func takersOf(setting string) []string {
-	return names(func(t Task) bool { return t.TakesSetting(setting) })
+func takersOf(setting string) (names []string) {
+	registry.Each(func(t *Task) {
+		if slices.Contains(t.Takes, setting) {
+			names = append(names, t.Name)
+		}
+	})
+	return names
 }
 
 // formatsThatTake returns the names of the formats that take a setting: those with data for the task of c, unless none of them does.

@@ -30,6 +30,8 @@ func TestLinearNetsSumInFloat64(t *testing.T) {
 		{nets.Config{Edges: nets.EdgesTransition}, graph.Input{Dim: 5}, nets.ChainOutput(4, nets.EdgesTransition), true},
 		{nets.Config{Edges: nets.EdgesPosition}, graph.Input{Dim: 5}, nets.ChainOutput(3, nets.EdgesPosition), true},
 		{nets.Config{Edges: nets.EdgesNone}, graph.Input{Dim: 5}, nets.ChainOutput(3, nets.EdgesNone), true},
+		{nets.Config{Edges: nets.EdgesTransition}, graph.Input{Dim: 1}, nets.ChainOutput(3, nets.EdgesTransition), true},
+		{nets.Config{}, graph.Input{Dim: 1, EdgeDim: 1}, pairwise(3, 0, nets.EdgesOwn), true},
 		{nets.Config{}, graph.Input{Dim: 4, EdgeDim: 3}, pairwise(3, 0, nets.EdgesOwn), true},
 		{nets.Config{}, graph.Input{Dim: 4}, pairwise(2, 0, nets.EdgesPotts), true},
 		{nets.Config{}, graph.Input{Dim: 4}, pairwise(3, 2, nets.EdgesTyped), true},

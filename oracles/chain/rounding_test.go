@@ -103,6 +103,31 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
+// No step leads into the first position: potentials that stand there, whatever they are, are in no output, and
+// change no bound.
+func TestRoundingIgnoresTheFirstStep(t *testing.T) {
+	for name, o := range Every() {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))
+			θ := drawRough(r)
+			if θ.Parts[1].Rows == structured.Tied {
+				return
+			}
+			into := θ.Parts[1].Of(0)[:θ.Parts[1].Width]
+			for _, μ := range []float64{0, 0.1, 1} {
+				clear(into)
+				want := o.Rounding(θ, 0, μ)
+				for _, x := range []float32{1e9, -1e9, float32(math.Inf(-1))} {
+					into[r.IntN(len(into))] = x
+					if got := o.Rounding(θ, 0, μ); got != want {
+						t.Fatalf("μ = %g: %g with %g before the first position, %g with 0", μ, got, x, want)
+					}
+				}
+			}
+		}))
+	}
+}
+
 // The bound is of use: that of centred potentials, as learning has them, is not far above what a long chain loses.
 func TestRoundingIsTight(t *testing.T) {
 	for name, o := range Every() {

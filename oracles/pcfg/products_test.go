@@ -74,12 +74,14 @@ func compare(t *testing.T, name string, o *grammars.Oracle, reference *chart.Ora
 }
 
 // Terms that are lost in products, but not beside what is left in the end: rules beyond the range of float64, and sums
-// of one nonterminal that fall below those of another before the other's fall as well.
+// of one nonterminal that fall below those of another before the other's fall as well. And a product of five factors,
+// none of them tiny, that float64 holds with a digit or two.
 func TestLostTerms(t *testing.T) {
 	inf := float32(math.Inf(-1))
 	rare := sentences(2, 1, false, 2)
 	late := sentences(2, 1, false, 13)
-	for _, θ := range []*structured.Potentials{rare, late} {
+	five := sentences(2, 2, false, 3)
+	for _, θ := range []*structured.Potentials{rare, late, five} {
 		for k := range θ.Parts {
 			clear(θ.Parts[k].Values)
 		}
@@ -102,7 +104,19 @@ func TestLostTerms(t *testing.T) {
 		}
 		late.Parts[0].Values[j*2+falls] = -150 * 0.8
 	}
+	const factor = -148.7 * 0.8
+	for i := range five.Parts[2].Values {
+		five.Parts[2].Values[i] = inf
+	}
+	five.Parts[2].Values[3] = factor              // A → A Q
+	five.Parts[2].Values[15] = factor             // A → Q Q
+	five.Parts[2].Values[16+15] = 0               // B → Q Q, beside which A is rare as the left child
+	five.Parts[1].Values[2*2+1] = factor          // the last word is Q, not P
+	five.Parts[0].Values[(0*3+2)*2] = factor      // all words are A, not B
+	five.Parts[0].Values[(1*3+2)*2] = -2 * factor // the last two outweigh the first two, but no rule adds them to a word
+	five.Parts[0].Values[(1*3+2)*2+1] = -2 * factor
 	grammars.Each(func(kernel string, o *grammars.Oracle) {
+		compare(t, kernel+": five factors", o, chart.New(grammars.Declare), five)
 		compare(t, kernel+": rare rules", o, chart.New(grammars.Declare), rare)
 		compare(t, kernel+": late falls", o, chart.New(grammars.Declare), late)
 	})

@@ -29,6 +29,11 @@ func TestSummariseLooks(t *testing.T) {
 	if want := math.Sqrt(0.125); math.Abs(l.Spread[0]-want) > 1e-9 || l.Spread[1] != 0 {
 		t.Errorf("spread %v, expected %v and 0 first", l.Spread, want)
 	}
+	third := structured.ImageLook{Colour: [3]float32{0.5, 0.5, 0.5}, Contrast: 0.19, Size: 20} // between the others
+	if l := SummariseLooks([]structured.ImageLook{a, third, b}); math.Abs(l.Spread[0]-0.25) > 1e-9 ||
+		math.Abs(l.Spread[4]-math.Ln2) > 1e-6 {
+		t.Errorf("spread %v of numbers at equal distances, expected the distance: 0.25 first, and log 2 last", l.Spread)
+	}
 	if SummariseLooks([]structured.ImageLook{{}}) != nil {
 		t.Error("a summary of images at which nobody looked")
 	}

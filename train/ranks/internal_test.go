@@ -275,19 +275,54 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// Rank 0 tells the others addresses of this host at which they can reach it, none of which means another host there.
-func TestPlaceCanBeReached(t *testing.T) {
+// Rank 0 listens at a port that it tells the others, with a token that is another one for each run.
+func TestPlace(t *testing.T) {
 	l, p, err := listen()
 	if err != nil {
 		t.Skip(err)
 	}
 	defer l.Close()
-	if len(p.Token) < 16 || p.Port == 0 {
-		t.Errorf("place %+v", p)
+	other, q, err := listen()
+	if err != nil {
+		t.Skip(err)
 	}
-	for _, address := range p.Addresses {
-		if ip := net.ParseIP(address); ip == nil || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() {
-			t.Errorf("%q is told, which is an address of every host", address)
+	defer other.Close()
+	if len(p.Token) < 16 || slices.Equal(p.Token, q.Token) || p.Port == 0 || p.Port != l.Addr().(*net.TCPAddr).Port {
+		t.Errorf("places %+v and %+v", p, q)
+	}
+}
+
+// Rank 0 tells the others addresses of its host at which they can reach it, none of which means another host there.
+func TestReachable(t *testing.T) {
+	var own []net.Addr
+	for _, a := range []string{"127.0.0.1/8", "10.1.2.3/16", "::1/128", "169.254.7.7/16", "fe80::5/64",
+		"fd12::9/64", "203.0.113.4/24", "2001:db8::1/32"} {
+		ip, of, err := net.ParseCIDR(a)
+		if err != nil {
+			t.Fatal(err)
 		}
+		own = append(own, &net.IPNet{IP: ip, Mask: of.Mask})
 	}
+	if got, want := reachable(own), []string{"10.1.2.3", "fd12::9", "203.0.113.4",
+		"2001:db8::1"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, expected %q", got, want)
+	}
+}
+
+// A rank reaches rank 0 at the first of its addresses that answers.
+func TestDialTriesEveryAddress(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	p := place{Host: "elsewhere.invalid", Addresses: []string{"::1", "127.0.0.1"},
+		Port: l.Addr().(*net.TCPAddr).Port, Token: []byte("of sixteen bytes")}
+	zero, one := &watch{conns: map[int]net.Conn{}}, &watch{conns: map[int]net.Conn{}}
+	done := make(chan error)
+	go func() { done <- zero.accept(t.Context(), l, p, 2) }()
+	err = one.dial(t.Context(), p, 1)
+	if err = errors.Join(err, <-done); err != nil || one.conns[0] == nil || zero.conns[1] == nil {
+		t.Fatalf("no connection: %v", err)
+	}
+	_, _ = one.conns[0].Close(), zero.conns[1].Close()
 }

@@ -69,13 +69,19 @@ func listen() (net.Listener, place, error) {
 	p := place{Port: l.Addr().(*net.TCPAddr).Port, Token: make([]byte, 16)}
 	p.Host, _ = os.Hostname()
 	_, _ = rand.Read(p.Token) // never fails
-	addresses, _ := net.InterfaceAddrs()
-	for _, a := range addresses {
+	own, _ := net.InterfaceAddrs()
+	p.Addresses = reachable(own)
+	return l, p, nil
+}
+
+// reachable returns those of this host's addresses that mean it on other hosts, too.
+func reachable(own []net.Addr) (addresses []string) {
+	for _, a := range own {
 		if ip, ok := a.(*net.IPNet); ok && !ip.IP.IsLoopback() && !ip.IP.IsLinkLocalUnicast() {
-			p.Addresses = append(p.Addresses, ip.IP.String())
+			addresses = append(addresses, ip.IP.String())
 		}
 	}
-	return l, p, nil
+	return addresses
 }
 
 // accept waits for the connections of ranks 1 to size−1, until ctx ends.

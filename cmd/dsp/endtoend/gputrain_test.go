@@ -209,7 +209,7 @@ func TestGPUTrainsParser(t *testing.T) {
 // An own network trains on a GPU; one with an op of the user's own is refused by the name of the op, in training and in prediction.
 func TestGPUOwnNetworks(t *testing.T) {
 	emulated(t)
-	own, example := program(t, ownProgram), program(t, exampleProgram)
+	own, example := ownNetworks, program(t, exampleProgram)
 	on := []string{"--examples", "24,8,8", "--baselines", "off", "--method", "sgd", "--passes", "2"}
 	run := filepath.Join(t.TempDir(), "run")
 	o := example(t, with(with([]string{"train", "--net", "mine", "--device", "cuda", "--out", run}, on...))...).ok()

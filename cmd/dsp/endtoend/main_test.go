@@ -24,6 +24,9 @@ var binary string
 
 const asProgram = "DSP_TEST_AS_PROGRAM"
 
+// withNetworks is the value of asProgram for a program that registers networks of its own.
+const withNetworks = "with networks"
+
 // shared is a folder for what several tests use.
 var shared string
 
@@ -31,7 +34,10 @@ var shared string
 var buildFlags []string
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	if as := os.Getenv(asProgram); as != "" {
+		if as == withNetworks {
+			registerNetworks()
+		}
 		os.Exit(cli.Main())
 	}
 	os.Exit(runTests(m))

@@ -46,7 +46,6 @@ var linkFlags = map[string][]string{}
 var (
 	builtProgram   = buildProgram("dsp", "..")
 	exampleProgram = buildProgram("ownnetwork", "../../../docs/ownnetwork") // the one in docs/guide/own-network.md
-	ownProgram     = buildProgram("ownnets", "./testdata/ownnets")
 )
 
 // program returns a function that runs a program like dsp does.
@@ -60,6 +59,12 @@ func program(t *testing.T, build func() (string, error)) func(t *testing.T, args
 		t.Helper()
 		return runOf(t, nil, path, "", args...)
 	}
+}
+
+// ownNetworks runs dsp with the networks of registerNetworks.
+func ownNetworks(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return dspIn(t, []string{asProgram + "=" + withNetworks}, args...)
 }
 
 // What go build makes is the program that the other tests run: it trains the same bits, predicts the same, and exits with the same codes.
@@ -156,7 +161,7 @@ func TestOwnNetworkOfReadme(t *testing.T) {
 // Every kind of method that trains deep networks, and a sweep, know an own network.
 func TestOwnNetworkByEveryMethod(t *testing.T) {
 	t.Parallel()
-	own := program(t, ownProgram)
+	own := ownNetworks
 	for _, flags := range [][]string{
 		{"--method", "prox-linear"}, {"--method", "prox-linear", "--inner", "svrg", "--loss", "crf"}, {"--method", "sgd", "--loss", "crf"},
 	} {
@@ -174,7 +179,7 @@ func TestOwnNetworkByEveryMethod(t *testing.T) {
 // Own networks of words, with dropout, and of trees.
 func TestOwnNetworkOfWordsAndTrees(t *testing.T) {
 	t.Parallel()
-	own := program(t, ownProgram)
+	own := ownNetworks
 	text, run := write(t, "train.conll", strings.Repeat(sentences+"\n", 10)), filepath.Join(t.TempDir(), "run")
 	own(t, "train", "--net", "wordy", "--train", text, "--method", "sgd", "--passes", "20", "--lr", "0.5", "--dropout", "0.2", "--min-count", "1", "--out", run, "--quiet").ok()
 	var m metricsJSON
@@ -195,7 +200,7 @@ func TestOwnNetworkOfWordsAndTrees(t *testing.T) {
 // What is wrong with an own network is said with its name, and never ends in a stack trace.
 func TestOwnNetworkRefused(t *testing.T) {
 	t.Parallel()
-	own := program(t, ownProgram)
+	own := ownNetworks
 	small := func(net string) []string {
 		return []string{"train", "--net", net, "--examples", "40,10,10", "--baselines", "off", "--quiet", "--out", filepath.Join(t.TempDir(), "x")}
 	}
@@ -203,9 +208,8 @@ func TestOwnNetworkRefused(t *testing.T) {
 	own(t, small("overruns")...).refused(exitFailed, `op "overrun" of the network`)
 	own(t, with(small("softsign"), "--dropout", "0.5", "--method", "sgd")...).refused(exitBadInput, `"softsign" has no dropout`)
 	for name, message := range map[string]string{"linear": "the name of a preset", "arcs": "registered twice", "a b": "without spaces"} {
-		path, _ := ownProgram()
 		for _, verb := range []string{"info", "train"} {
-			runOf(t, []string{"REGISTER=" + name}, path, "", verb).refused(exitBadInput, message)
+			dspIn(t, []string{asProgram + "=" + withNetworks, "REGISTER=" + name}, verb).refused(exitBadInput, message)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func drawnTrees(t *testing.T) string {
 
 var drawTreesOnce = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(shared, "treebanks")
-	return dir, runProgram("data", "trees", "--out", dir, "--examples", "100,20,20")
+	return dir, runProgram("data", "trees", "--out", dir, "--examples", "50,20,20")
 })
 
 // parser returns the run folder of a parser, trained once for all tests.

@@ -25,7 +25,8 @@ func pixelStack(t *testing.T) string {
 }
 
 // fewScenes are the flags of a run on few drawn scenes.
-var fewScenes = []string{"train", "--task", "segment", "--examples", "10,2,4", "--baselines", "off", "--quiet", "--passes", "4"}
+var fewScenes = []string{"train", "--task", "segment", "--examples", "5,1,2", "--baselines", "off", "--quiet",
+	"--passes", "4"}
 
 // smallCrops is a small network that reads pixels.
 var smallCrops = []string{"--net", "conv-crop", "--region-pixels", "8", "--channels", "6", "--hidden", "8"}

@@ -168,3 +168,22 @@ func TestQueueLosesNothing(t *testing.T) {
 		}
 	})
 }
+
+// The error of a request names the line of the example that failed, where the request has lines; that the client
+// is gone has no line.
+func TestFailureNamesTheLine(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		err  error
+		line int
+		want string
+	}{
+		{nil, 3, "<nil>"}, {broken, 3, "line 3: broken"}, {broken, 0, "broken"}, {context.Canceled, 3, "context canceled"},
+	} {
+		j := jobOf(2, 1, predictions.Options{})
+		j.err, j.at, j.examples[1].Line = c.err, 1, c.line
+		if got := j.failure(); fmt.Sprint(got) != c.want || !errors.Is(got, c.err) {
+			t.Errorf("%v at line %d: %v, expected %s", c.err, c.line, got, c.want)
+		}
+	}
+}

@@ -78,3 +78,37 @@ func TestCandidates(t *testing.T) {
 		}
 	}
 }
+
+// The class of predicted boxes is the one that was asked for, or that they name, or the only one; classes that
+// differ, unknown ones, and several without a name are refused.
+func TestClassOfResults(t *testing.T) {
+	two := &Set{Name: "pets.json", Classes: []Class{{ID: 17, Name: "cat"}, {ID: 18, Name: "dog"}}}
+	one := &Set{Name: "dogs.json", Classes: []Class{{ID: 18, Name: "dog"}}}
+	of := func(ids ...int64) (all []Result) {
+		for _, id := range ids {
+			all = append(all, Result{ClassID: id})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		set     *Set
+		results []Result
+		asked   string
+		want    string // or a part of the message
+	}{
+		{two, of(0, 18, 0, 18), "", "dog"}, {two, of(17), "", "cat"}, {two, of(17), "dog", "dog"},
+		{one, of(0, 0), "", "dog"}, {one, nil, "", "dog"},
+		{two, of(17, 18), "", "category_id 18, expected 17"}, {two, of(3), "", "category_id 3 is not a class"},
+		{two, of(0), "", "choose a class"},
+		{two, of(17), "bird", "bird"},
+	} {
+		got, err := c.set.classOf(c.results, c.asked)
+		if err != nil {
+			got = err.Error()
+		}
+		as := got == c.want || structured.IsBadInput(err) && strings.Contains(got, c.want)
+		if !as || err != nil && !structured.IsBadInput(err) {
+			t.Errorf("%s, asked for %q: %q, expected %q", c.set.Name, c.asked, got, c.want)
+		}
+	}
+}

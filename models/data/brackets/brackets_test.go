@@ -125,6 +125,17 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// Brackets may be nested as deep as the message says, and no deeper.
+func TestNested(t *testing.T) {
+	for deep, fits := range map[int]bool{mostNested: true, mostNested + 1: false} {
+		text := strings.Repeat("(S ", deep-1) + "(NN a" + strings.Repeat(")", deep)
+		d, err := Reader{}.Read(strings.NewReader(text), "x")
+		if fits && (err != nil || d.Len() != 1) || !fits && !structured.IsBadInput(err) {
+			t.Errorf("%d brackets: %v", deep, err)
+		}
+	}
+}
+
 // Labels keep the numbers that are known; new ones follow. Trees are written as they were read.
 func TestReader(t *testing.T) {
 	text := "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .)))\n(S (X (A a)))\n"

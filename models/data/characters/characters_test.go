@@ -72,6 +72,25 @@ func TestChains(t *testing.T) {
 	}
 }
 
+// Paragraphs end at empty lines, or at the end of every line; the places of their beginnings are in characters.
+func TestParagraphs(t *testing.T) {
+	const text = "Ein Bär\nschläft.\n \t\n\u200b\nEr träumt.\n\n\nx"
+	for lines, want := range map[bool][]string{
+		false: {"Ein Bär schläft.", "Er träumt.", "x"}, true: {"Ein Bär", "schläft.", "Er träumt.", "x"},
+	} {
+		var got []string
+		for _, p := range characters.Paragraphs(text, lines) {
+			if runes := []rune(text)[p.Start:]; !strings.HasPrefix(string(runes), p.Text) {
+				t.Errorf("lines %v: %q is not at character %d", lines, p.Text, p.Start)
+			}
+			got = append(got, strings.Trim(strings.Join(strings.Fields(p.Text), " "), "\u200b "))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("lines %v: %q, expected %q", lines, got, want)
+		}
+	}
+}
+
 // A long paragraph is cut behind the first sentence that reaches 1,000 characters, and again.
 func TestLongParagraphs(t *testing.T) {
 	var sentences []conllu.Sentence

@@ -207,11 +207,13 @@ func (f Format) TakesSetting(name string) bool { return slices.Contains(f.Takes,
 // TakersOf returns the names of the formats that take a setting, and of data that are drawn.
 func TakersOf(setting string) []string {
 	var names []string
-	for _, f := range append(All(), drawn) {
-		if f.TakesSetting(setting) {
+	add := func(f *Format) {
+		if slices.Contains(f.Takes, setting) {
 			names = append(names, f.Name)
 		}
 	}
+	registry.Each(add)
+	add(&drawn)
 	return names
 }
 

@@ -91,6 +91,19 @@ func TestReadFolder(t *testing.T) {
 		t.Errorf("%d frames, %v", n, err)
 	}
 
+	// A narrow line is scaled, too, although it stays as wide: all of its height is in the frame.
+	narrow := image.NewGray(image.Rect(0, 0, 1, 8))
+	for y := range 4 {
+		narrow.SetGray(0, y, color.Gray{255})
+	}
+	if d, err = (Reader{Height: 4, Columns: 1}).ReadFolder(folder(t, "n.png\ta\n",
+		map[string]image.Image{"n.png": narrow}), nil, true); err != nil {
+		t.Fatal(err)
+	}
+	if x := d.Features; len(x) != 4 || x[0] > 0.1 || x[3] < 0.9 || x[1] > 0.5 || x[2] < 0.5 {
+		t.Errorf("a column that is white above and black below is %v", x)
+	}
+
 	// A flat image is large once it has the height of a frame.
 	if err := (Reader{Height: 1000, Columns: 2}).check("flat.png", 100_000, 1); !structured.IsBadInput(err) {
 		t.Errorf("got %v", err)

@@ -19,6 +19,7 @@ func TestValuesAreThoseOfTheFile(t *testing.T) {
 		{"7", Auto, "\x00\x06\x07\xfe", "\xff", "0 to 254 (--mask-values), or 7, void (--void)"},
 		{"7", "0,255,3", "\x00\xff\x03\x07", "\x01", "0, 255, 3 (--mask-values), or 7, void (--void)"},
 		{"0", "255", "\x00\xff", "\x01", "255 (--mask-values), or 0, void (--void)"},
+		{Auto, "255,0", "\xff\x00", "\x01", "255, 0 (--mask-values), none of them void (--void)"},
 		{None, "0,255", "\x00\xff", "\x01", "0, 255 (--mask-values), none of them void (--void)"},
 	} {
 		v, err := ParseValues(c.void, c.labels)

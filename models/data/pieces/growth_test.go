@@ -110,3 +110,24 @@ func TestRefusesLargeTokenizers(t *testing.T) {
 		}
 	}
 }
+
+// A table that is cut off is refused; an empty one changes nothing.
+func TestPrecompiledTables(t *testing.T) {
+	cut := []byte{8, 0, 0, 0, 1, 1, 1, 1} // a table of 8 bytes, of which 4 are there
+	for table, message := range map[string]string{
+		"no base 64!": "precompiled_charsmap", base64.StdEncoding.EncodeToString(cut[:3]): "ends in the middle",
+		base64.StdEncoding.EncodeToString(cut[:4]): "ends in the middle", base64.StdEncoding.EncodeToString(cut): "ends in the middle",
+	} {
+		_, err := Parse(with(t, "normalizer", map[string]any{"type": "Precompiled", "precompiled_charsmap": table}), "cut")
+		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
+			t.Errorf("%q: %v, expected %q", table, err, message)
+		}
+	}
+	tok, err := Parse(with(t, "normalizer", map[string]any{"type": "Precompiled", "precompiled_charsmap": ""}), "empty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := tok.normalise("x Å", 100); got != "x Å" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -4,10 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -79,5 +81,21 @@ func TestCheck(t *testing.T) {
 	}
 	if tree.Labels[1] = 3; check(tree, inputs.Inputs{}, "constituency") == nil {
 		t.Error("a label that there is not is taken")
+	}
+}
+
+// A pack holds training data, made as the settings of their text and of their inputs say; what other data there
+// are, how they are drawn and how training goes is no matter of a pack.
+func TestUses(t *testing.T) {
+	c := config.Default()
+	for name, want := range map[string]bool{
+		"train": true, "format": true, "columns": true, "scheme": true, "min-count": true, "net": true, "vectors": true, "threads": true,
+		"dev": false, "test": false, "examples": false, "difficulty": false, "stream": false, "images": false, "masks": false, "boxes": false,
+		"passes": false, "method": false, "reg": false, "seed": false, "out": false, "quiet": false,
+	} {
+		s, ok := settings.Named(config.Settings(&c), name)
+		if !ok || Uses(s) != want {
+			t.Errorf("a pack uses --%s: %v, expected %v (%v)", name, Uses(s), want, ok)
+		}
 	}
 }

@@ -122,6 +122,43 @@ func TestPNG(t *testing.T) {
 	}
 }
 
+// Whatever stands above the images, they end a gap above the margin: nothing is drawn over another thing or
+// leaves the sheet.
+func TestSheetsEndAtTheirMargin(t *testing.T) {
+	b := boxes.Box{X: 25, Y: 20, Width: 50, Height: 40}
+	for _, s := range []Sheet{
+		{Panels: []Panel{{Image: grey(100, 75)}}}, {Title: "A", Panels: []Panel{{Image: grey(100, 75)}}},
+		{Panels: []Panel{{Image: grey(100, 75), Gold: &b}}},
+		{Title: "A", Panels: []Panel{{Image: grey(100, 75), Found: []boxes.Detection{{Box: b}}}}},
+	} {
+		path := filepath.Join(t.TempDir(), "t.png")
+		if err := s.Write(path); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := png.Decode(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := 0
+		for y := range m.Bounds().Max.Y {
+			for x := range m.Bounds().Max.X {
+				if r, g, b, _ := m.At(x, y).RGBA(); r+g+b < 3*0xffff {
+					last = y
+				}
+			}
+		}
+		if below := float64(m.Bounds().Max.Y-1-last) * 72 / dpi; math.Abs(below-float64(gap+margin)) > 2 {
+			t.Errorf("title %q, %d entries of the legend: %g points below the images, expected %g", s.Title,
+				len(s.notes()), below, float64(gap+margin))
+		}
+	}
+}
+
 func TestBadSheets(t *testing.T) {
 	for want, s := range map[string]Sheet{
 		"no images to draw": {}, "image 0 is empty": {Panels: []Panel{{}}}, "as .png, .svg or .pdf": sheet(),

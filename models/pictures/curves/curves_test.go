@@ -94,6 +94,19 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// Whether an axis is logarithmic depends on how far apart the values are, and not on their unit.
+func TestLogarithmicAxes(t *testing.T) {
+	for _, unit := range []float64{1e-6, 1, 1e6} {
+		for most, want := range map[float64]bool{3: false, 5: true} {
+			run := Run{"run", records(2, 1, false)}
+			run.Records[0].Objective, run.Records[1].Objective = record.Number(unit), record.Number(most*unit)
+			if r := objectiveRow([]Run{run}); r.log != want {
+				t.Errorf("values from %g to %g: logarithmic %v", unit, most*unit, r.log)
+			}
+		}
+	}
+}
+
 // Runs in edge cases still give a picture.
 func TestOddRuns(t *testing.T) {
 	prox := records(3, 0.1, false)

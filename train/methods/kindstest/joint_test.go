@@ -50,9 +50,9 @@ func TestJointEqualsAttributes(t *testing.T) {
 		methods []train.Method
 		gap     float64
 	}{
-		{"crf", traintest.JointProblem(t, 60, 0, 7, engine.CRF, 1./60), smooth(), 1e-4},
+		{"crf", traintest.JointProblem(t, 30, 0, 7, engine.CRF, 1./30), smooth(), 1e-4},
 		{"crf with attributes of steps, shifted", traintest.Shifted(traintest.JointProblem(t, 40, 3, 5, engine.CRF, 0.05)), smooth(), 1e-4},
-		{"softmax-margin", traintest.JointProblem(t, 60, 0, 7, engine.SoftmaxMargin, 1./20), smooth(), 1e-4},
+		{"softmax-margin", traintest.JointProblem(t, 30, 0, 7, engine.SoftmaxMargin, 1./20), smooth(), 1e-4},
 		{"hinge", traintest.JointProblem(t, 60, 0, 7, engine.Hinge, 1./20), hinge(), 1e-2},
 	} {
 		c.problem.Smoothing = oracles.Smoothing{Kind: oracles.Entropy}

@@ -20,7 +20,7 @@ func TestMatchingsAreCertified(t *testing.T) {
 	for _, complete := range []bool{false, true} {
 		name := matchings.Matching{Complete: complete}.Name()
 		t.Run(name, func(t *testing.T) {
-			p := traintest.MatchingProblem(20, complete, traintest.L2, 0.1)
+			p := traintest.MatchingProblem(12, complete, traintest.L2, 0.1)
 			if err := p.Check(); err != nil {
 				t.Fatal(err)
 			}

@@ -20,22 +20,25 @@ func TestRelaxedObjective(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; the race detector runs shorter tests of the same code")
 	}
-	const n = 20
 	for _, c := range []struct {
 		name    string
 		loss    engine.Loss
+		n       int // examples
 		methods func() []train.Method
 		gap     float64
 	}{
-		{"hinge", engine.Hinge, func() []train.Method { return []train.Method{&methods.SVRG{}, &methods.SAGA{}} }, 2e-2},
-		{"crf", engine.CRF, func() []train.Method { return []train.Method{&methods.SVRG{}, &quasinewton.LBFGS{}, &sdca.SDCA{}} }, 1e-3},
+		{"hinge", engine.Hinge, 20, func() []train.Method { return []train.Method{&methods.SVRG{}, &methods.SAGA{}} },
+			2e-2},
+		{"crf", engine.CRF, 8, func() []train.Method {
+			return []train.Method{&methods.SVRG{}, &quasinewton.LBFGS{}, &sdca.SDCA{}}
+		}, 1e-3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var bounds [2][2]float64 // of the exact and of the relaxed optimum
 			for k, by := range []graphs.Inference{graphs.Exact, graphs.Relaxed} {
 				lo, hi := math.Inf(-1), math.Inf(1)
 				for _, m := range c.methods() {
-					p := traintest.TypedGridProblem(n, by, c.loss, traintest.Entropy, 1./n)
+					p := traintest.TypedGridProblem(c.n, by, c.loss, traintest.Entropy, 1/float64(c.n))
 					if relaxed := p.Relaxed() != ""; relaxed != (by == graphs.Relaxed) {
 						t.Errorf("%v inference: relaxed %v", by, relaxed)
 					}

@@ -9,16 +9,29 @@ import (
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
-// segmentMeasures measures every answer of the oracle of segments, without and with a loss that counts them, on 32 sequences of 100
-// positions with 10 labels and segments of at most 10 and 50.
+// segmentMeasures measures every answer of the oracle of segments, without and with a loss that counts them.
 func segmentMeasures() []measure {
+	var all []measure
+	for _, b := range segmentBatches() {
+		names := answerNames{max: "max", topK: "top-5", exp: "exp", samples: "10 samples"}
+		all = append(all, oracleMeasures(b.part, segment.New(), b.θ, names)...)
+	}
+	return all
+}
+
+// batch is what an oracle is measured on, and the part of the table that shows it.
+type batch struct {
+	part string
+	θ    *structured.Potentials
+}
+
+// segmentBatches draws 32 sequences of 100 positions with 10 labels and segments of at most 10 and 50, of each form.
+func segmentBatches() (all []batch) {
 	const sequences, length, labels = 32, 100, 10
 	offsets, ones := make([]int, sequences+1), make([]int, sequences+1)
 	for b := range offsets {
 		offsets[b], ones[b] = b*length, b
 	}
-	names := answerNames{max: "max", topK: "top-5", exp: "exp", samples: "10 samples"}
-	var all []measure
 	for _, longest := range []int{10, 50} {
 		rows := func(table string) []int {
 			switch table {
@@ -31,18 +44,22 @@ func segmentMeasures() []measure {
 		}
 		ends, whole := segments.Optional{Ends: true}, segments.Optional{Ends: true, Whole: true}
 		for _, form := range []structured.Form{
-			segments.Form(2*labels, longest, ends), segments.CountedForm(2*labels, longest, ends), segments.Form(2*labels, longest, whole),
+			segments.Form(2*labels, longest, ends),
+			segments.CountedForm(2*labels, longest, ends),
+			segments.Form(2*labels, longest, whole),
 		} {
 			scored := ""
 			if len(form.Parts) > 4 && form.Parts[4].Rows == segments.Rows {
 				scored = " scored as a whole"
 			}
-			θ, part := &structured.Potentials{}, fmt.Sprintf("oracle, %s%s, %d labels, at most %d", form.Structure.Name(), scored, labels, longest)
-			θ.Reshape(form, offsets, rows)
+			name := form.Structure.Name() + scored
+			b := batch{fmt.Sprintf("oracle, %s, %d labels, at most %d", name, labels, longest), &structured.Potentials{}}
+			b.θ.Reshape(form, offsets, rows)
 			for range sequences {
-				θ.Gold = append(θ.Gold, make([]int32, length)) // segments of one position
+				b.θ.Gold = append(b.θ.Gold, make([]int32, length)) // segments of one position
 			}
-			all = append(all, oracleMeasures(part, segment.New(), drawNormal(θ, rand.New(rand.NewPCG(1, 1))), names)...)
+			drawNormal(b.θ, rand.New(rand.NewPCG(1, 1)))
+			all = append(all, b)
 		}
 	}
 	return all

@@ -1,5 +1,4 @@
-// Command ownnets is dsp with networks of its own, for tests: one of chains, one with an own op, one of trees, and one that fails.
-package main
+package endtoend
 
 import (
 	"errors"
@@ -7,12 +6,13 @@ import (
 
 	"gorgonia.org/gorgonia"
 
-	"github.com/dsp-go/dsp/cmd/dsp/cli"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-func main() {
+// registerNetworks registers networks like a program of a user's own does: one of chains, one with an own op,
+// one of trees, and some that fail.
+func registerNetworks() {
 	nets.Register("wordy", nets.Config{Embed: []int{6}, Dropout: 0.1}, wordy)
 	nets.Register("softsign", nets.Config{Hidden: []int{8}}, withOp)
 	nets.Register("arcs", nets.Config{Embed: []int{6}, ArcUnits: 5}, arcs)
@@ -25,7 +25,6 @@ func main() {
 	if name := os.Getenv("REGISTER"); name != "" {
 		nets.Register(name, nets.Config{}, wordy)
 	}
-	os.Exit(cli.Main())
 }
 
 // wordy embeds the first discrete input.
