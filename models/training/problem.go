@@ -76,7 +76,7 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 	if err := p.keepShare(); err != nil || lesson == nil {
 		return p, err
 	}
-	if !data.Train.HasShare() {
+	if data.Share.Size() == 1 {
 		if err := lesson.complete(objective); err != nil {
 			return nil, err
 		}

@@ -70,25 +70,19 @@ func (e *Engine) Ranks() ranks.Group { return e.group.Group }
 // MostRanks returns how many ranks can have a share of a pass.
 func (e *Engine) MostRanks() int { return e.backend.mostRanks() }
 
-// ShareOf returns the share of a rank (structured.Dataset.TakeShare) whose attributes it needs in full passes over data with sparse inputs, which need not be
-// there yet.
-func ShareOf(ctx context.Context, g ranks.Group) *structured.Share {
-	return &structured.Share{
-		Process: g.Rank(), Processes: g.Size(),
-		Cut: func(data *structured.Dataset) (first, last int) {
-			all := make([]int, data.Len())
-			for i := range all {
-				all[i] = i
-			}
-			cut := append(cutIntoShards(data, all), []int{data.Len()})
-			lo, hi := ranks.Share(g, len(cut)-1)
-			return cut[lo][0], cut[hi][0]
-		},
-		Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) },
-		Pass: func(state []byte, add func() error) error {
-			return g.Sum(ctx, [][]byte{state}, 1, func(int, int) error { return add() })
-		},
+// ShareOf returns the share of the examples whose attributes a process needs in full passes over data with sparse
+// inputs, which need not be there yet.
+func ShareOf(peers structured.Peers, data *structured.Dataset) structured.Share {
+	if peers.Size() == 1 {
+		return structured.Whole(data)
 	}
+	all := make([]int, data.Len())
+	for i := range all {
+		all[i] = i
+	}
+	cut := append(cutIntoShards(data, all), []int{data.Len()})
+	lo, hi := ranks.Share(peers, len(cut)-1)
+	return structured.Share{Peers: peers, First: cut[lo][0], Last: cut[hi][0]}
 }
 
 // AllGatherMarginals completes marginals of all examples, of which each rank has those of its own examples.
