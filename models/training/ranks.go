@@ -148,7 +148,7 @@ func (p *Problem) keepShare() error {
 	if share.Size() == 1 {
 		return nil
 	}
-	if by, ok := p.config.Optimiser(); ok && ownData(by, &p.config) && p.problem.Sparse() != nil && !p.problem.Sparse().HasDense() {
+	if by, ok := p.config.Optimiser(); ok && ownData(by, &p.config) && p.problem.AttributesAlone() {
 		p.o.Log.Info("each process holds the attributes of its own examples", "examples", share.Last-share.First, "of", d.Len())
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sort"
 
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
@@ -36,6 +37,8 @@ func (h *denseHome) examplesOf(rank int) (of []int) {
 }
 
 func (h *denseHome) gradients(lanes int) int { return lanes }
+
+func (h *denseHome) erase(_ *structured.Marginals, _ *structured.Batch, w []float32) { clear(w) }
 
 func (h *denseHome) roundWeights() roundWeights { return &denseRound{engine: h.Engine} }
 

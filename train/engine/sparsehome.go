@@ -34,6 +34,10 @@ func (h *sparseHome) examplesOf(rank int) (of []int) {
 
 func (h *sparseHome) gradients(int) int { return 0 }
 
+func (h *sparseHome) erase(v *structured.Marginals, batch *structured.Batch, w []float32) {
+	h.sparse.Erase(v, batch, w)
+}
+
 func (h *sparseHome) roundWeights() roundWeights { return &sparseRound{engine: h.Engine} }
 
 func (h *sparseHome) pathStepper(x *AffinePath) pathStepper {

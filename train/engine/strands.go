@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 )
@@ -180,4 +181,6 @@ type home interface {
 	// roundWeights returns what the rounds of dual methods know of the weights.
 	roundWeights() roundWeights
 	pathStepper(x *AffinePath) pathStepper
+	// erase sets to zero all weights of w that a pullback of v changes.
+	erase(v *structured.Marginals, batch *structured.Batch, w []float32)
 }

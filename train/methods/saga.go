@@ -172,7 +172,7 @@ func (m *SAGA) checkAsync(p *train.Problem) error {
 		return structured.BadInput("method saga: several processes take their steps in one order, and threads that wait for nobody (parallel async) have none")
 	case p.OnDevice():
 		return train.Refuse(m.Name(), train.HostPotentials, "has threads that wait for nobody on the CPU only")
-	case p.Sparse() == nil || p.Sparse().HasDense():
+	case !p.AttributesAlone():
 		return train.Refuse(m.Name(), train.SparseScores, "has threads that wait for nobody only on the linear net of attributes, whose steps touch few weights")
 	case p.Bounds != nil:
 		return train.Refuse(m.Name(), train.NoBounds, "has threads that wait for nobody only without bounds of the weights")

@@ -148,7 +148,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 		m.regulariser.Begin(p)
 	}
 	m.λ, m.τ = m.regulariser.Lambda, m.regulariser.Threshold(p)
-	if p.Sparse() != nil && !m.Async {
+	if _, rows := p.Rows(); rows && !m.Async {
 		var err error
 		if m.shards, err = newDualShards(p, m.τ); err != nil {
 			return err
@@ -177,7 +177,7 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	size := dualBatch
 	if m.Online {
 		size = 1
-	} else if x := p.Sparse(); x != nil && x.HasDense() || p.Loss == engine.Quadratic {
+	} else if rows, ok := p.Rows(); ok && rows.HasDense() || p.Loss == engine.Quadratic {
 		size = denseBatch
 	}
 	r, size := p.Rand(s.Passes), min(cmp.Or(p.Batch, size), p.Len())
@@ -357,7 +357,7 @@ func (m *SDCA) evaluate(ctx context.Context, p *train.Problem, s *train.State, w
 // weights, where the last ones are not zero.
 func (m *SDCA) shown(p *train.Problem) []float32 {
 	proximal := m.regulariser.Kappa > 0
-	if (m.Online || attributesAlone(p)) && !proximal {
+	if (m.Online || p.AttributesAlone()) && !proximal {
 		return p.Soften(m.w, m.τ)
 	}
 	w := m.w
