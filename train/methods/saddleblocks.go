@@ -43,13 +43,9 @@ var _ train.MemoryKeeper = &SaddleBCFW{}
 
 func (m *SaddleBCFW) Name() string { return "sp-bcfw" }
 
-func (m *SaddleBCFW) Convex() bool { return true }
-
-// TakesRadius implements train.RadiusMethod.
-func (m *SaddleBCFW) TakesRadius() {}
-
-// UsesLanes implements train.LaneUser: its steps read gradients on the host.
-func (m *SaddleBCFW) UsesLanes() {}
+func (m *SaddleBCFW) Traits() train.Traits {
+	return train.Traits{Convex: true, Radius: true, Lanes: true}
+}
 
 // Start begins at the gold outputs and w = 0, regardless of s.W.
 func (m *SaddleBCFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {

@@ -45,6 +45,8 @@ var _ train.MemoryKeeper = &SAGA{}
 
 func (m *SAGA) Name() string { return "saga" }
 
+func (m *SAGA) Traits() train.Traits { return train.Traits{Convex: true, L1: true, Bounds: true} }
+
 // Start fills the memory with the answers at s.W.
 func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := m.checkLoss(m.Name(), p.Objective); err != nil {
@@ -205,12 +207,6 @@ func (m *SAGA) move(ctx context.Context, p *train.Problem, by oracles.Smoothing,
 	m.path.Step(1-γ*m.regulariser.Lambda, 1, c, β, st.Grad)
 	return nil
 }
-
-// TakesL1 implements train.L1Method.
-func (m *SAGA) TakesL1() {}
-
-// TakesBounds implements train.BoundsMethod.
-func (m *SAGA) TakesBounds() {}
 
 func (m *SAGA) scratch() **engine.Memory           { return &m.memory }
 func (m *SAGA) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }

@@ -102,13 +102,7 @@ func (m *SDCA) Name() string {
 	return "sdca"
 }
 
-// UsesLanes implements train.LaneUser.
-func (m *SDCA) UsesLanes() {}
-
-func (m *SDCA) Convex() bool { return true }
-
-// TakesL1 implements train.L1Method.
-func (m *SDCA) TakesL1() {}
+func (m *SDCA) Traits() train.Traits { return train.Traits{Convex: true, L1: true, Lanes: true} }
 
 // Start begins at u_i = 1_{y_i}, where w is the centre, or Online at uniform distributions, regardless of s.W unless Warm. With
 // soft targets it begins where their potentials are known to be (Objective.Origin), else at those of s.W.
