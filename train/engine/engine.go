@@ -10,12 +10,12 @@ import (
 //
 // With dense inputs each lane pulls gradients back into its own vector. With sparse inputs there are too many weights for
 // that, and each example touches few of them. The lanes then stop in potential space, and their results are scattered, in
-// order, straight into the destination (sparsehome.go).
+// order, straight into the destination (rowaccess.go).
 type Engine struct {
 	*Evaluation
 	backend backend        // where the work is done: on the host or on a device
-	home    home           // of gradients on the host, of dense or of sparse inputs
-	sparse  *sparse.Linear // the access by rows that sparseHome has
+	access  access         // of gradients on the host, of dense or of sparse inputs
+	sparse  *sparse.Linear // the access by rows that rowAccess has
 	layout  layout         // how passes deal the examples
 	team    *team          // threads, lanes, and what was found on shards
 	last    batchResults   // of the last step
@@ -35,9 +35,9 @@ func NewEngine(o *Objective, threads int) *Engine {
 	}
 	e.team = newTeam(threads, o.Scorer, e.NewLane)
 	if byRows {
-		e.home = &sparseHome{Engine: e}
+		e.access = &rowAccess{Engine: e}
 	} else {
-		e.home = &denseHome{Engine: e}
+		e.access = &denseAccess{Engine: e}
 	}
 	e.precise, e.bounds = nets.NewPreciseWorker(o.Scorer) != nil, o.Scorer.Affine()
 	e.splits = byRows // for products of D with weights (Step.Product)
@@ -64,7 +64,7 @@ func (e *Engine) AttributesAlone() bool {
 
 // Erase sets to zero all weights of w that a pullback of v changes.
 func (e *Engine) Erase(v *structured.Marginals, batch *structured.Batch, w []float32) {
-	e.home.erase(v, batch, w)
+	e.access.erase(v, batch, w)
 }
 
 // NewLane returns a lane for the caller's own use, separate from the engine's lanes. It has no gradient vector.

@@ -22,7 +22,7 @@ import (
 //     It needs their attributes and no others. The first rank adds its shards as it goes. Each of the others asks the
 //     oracle about all of its own, and then adds them to the gradient that the ranks before it have begun. The sums of
 //     lanes, which go through all shards, are added again from deferredSums. The last rank has the whole gradient in
-//     float64. It gives the others what they need of it, which is half as long (home.lower).
+//     float64. It gives the others what they need of it, which is half as long (access.lower).
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
 
@@ -89,7 +89,7 @@ func ShareOf(peers structured.Peers, data *structured.Dataset) structured.Share 
 func (e *Engine) AllGatherMarginals(ctx context.Context, u *structured.Marginals) error {
 	var x ranks.Exchange // not kept: it is as large as the memory of all answers
 	_, err := x.AllGather(ctx, e.group.Group, false, func(rank int, do func([]byte)) {
-		for _, i := range e.home.examplesOf(rank) {
+		for _, i := range e.access.examplesOf(rank) {
 			for k := range u.Parts {
 				do(vec.Bytes(u.Parts[k].Of(i)))
 			}
@@ -151,7 +151,7 @@ func (e *Engine) OwnOf(rank int) []int {
 	if e.group.Size() == 1 {
 		return e.layout.all
 	}
-	return e.home.examplesOf(rank)
+	return e.access.examplesOf(rank)
 }
 
 // All returns all examples.

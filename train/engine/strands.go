@@ -145,7 +145,7 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, wo
 // sumOverShards is overShards. With toLast, g may have the sum on the last rank alone, as lower takes it.
 func (e *Engine) sumOverShards(ctx context.Context, shards [][]int, g []float64, toLast bool, work func(ln *Lane) error) (Sums, error) {
 	p := pass{engine: e, shards: shards, g: g, work: work, sums: make([]Sums, min(e.layout.lanes, len(shards)))}
-	err := e.home.pass(ctx, p, toLast)
+	err := e.access.pass(ctx, p, toLast)
 	var total Sums
 	for _, s := range p.sums {
 		total.add(s)
@@ -162,9 +162,9 @@ type pass struct {
 	sums   []Sums // by lane
 }
 
-// home is where an engine on the host keeps gradients: dense inputs in vectors, one for each lane (densehome.go), and sparse
-// ones in potential space (sparsehome.go).
-type home interface {
+// access is how an engine on the host reaches weights, and so where it keeps gradients: for dense inputs in vectors, one
+// for each lane (denseaccess.go), and for sparse ones in potential space, since steps touch few rows (rowaccess.go).
+type access interface {
 	// pass evaluates the shards of a pass and adds up their sums and gradients; these on the last rank alone, if toLast.
 	pass(ctx context.Context, p pass, toLast bool) error
 	// step evaluates a batch and returns its gradient.
