@@ -21,7 +21,8 @@ type Data struct {
 
 	Encoded []encoded.Report // on the rows of the encoder
 
-	Share structured.Share // the examples whose attributes Train has: all, for a process alone; rows of others are empty
+	// Share is the examples whose attributes Train has: all, for a process alone. Rows of others are empty.
+	Share structured.Share
 
 	notation chains.Notation // of the tags of the training data
 

@@ -52,7 +52,8 @@ func TestShareOfSegmentsIsCutByTheirRows(t *testing.T) {
 			rowless := *one.Train
 			rowless.Tables = nil
 			if got := engine.ShareOf(peers, &rowless); got.First == want.First && got.Last == want.Last {
-				return fmt.Errorf("rank %d has examples %d to %d with rows and without: %d rows tell nothing", g.Rank(), got.First, got.Last, one.Train.Table(segments.Rows).Offsets[60])
+				return fmt.Errorf("rank %d has examples %d to %d with rows and without: %d rows tell nothing",
+					g.Rank(), got.First, got.Last, one.Train.Table(segments.Rows).Offsets[60])
 			}
 			r, err := Resolve(c)
 			if err != nil {
@@ -60,7 +61,8 @@ func TestShareOfSegmentsIsCutByTheirRows(t *testing.T) {
 			}
 			d, err := r.SharedData(peers)
 			if err == nil && (d.Share.First != want.First || d.Share.Last != want.Last) {
-				err = fmt.Errorf("rank %d has examples %d to %d, expected %d to %d", g.Rank(), d.Share.First, d.Share.Last, want.First, want.Last)
+				err = fmt.Errorf("rank %d has examples %d to %d, expected %d to %d",
+					g.Rank(), d.Share.First, d.Share.Last, want.First, want.Last)
 			}
 			return err
 		})

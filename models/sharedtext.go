@@ -49,7 +49,8 @@ type beginning struct {
 // all of them, as where bad sequences are left out: which there are is known once all is read.
 func (s source) sharedTextOf(value string, from continuedModels) (*sharedText, error) {
 	f := formats.Find(s.Format)
-	if s.Peers.Size() == 1 || s.Remarks.Skips() || !f.Ranges || !s.task.Labels || from.start != nil && !from.start.Extends(f.Numbered) { // which is refused by one who has all
+	refused := from.start != nil && !from.start.Extends(f.Numbered) // by one who has all
+	if s.Peers.Size() == 1 || s.Remarks.Skips() || !f.Ranges || !s.task.Labels || refused {
 		return nil, nil
 	}
 	x := &sharedText{}

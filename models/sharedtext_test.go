@@ -212,10 +212,13 @@ func TestReadInRanges(t *testing.T) {
 			if d.Share.Size() == 1 || x.Columns != nil {
 				return errors.New("a process has the text, or the attributes, of all")
 			}
-			if want := engine.ShareOf(d.Share.Peers, one.Train); d.Share.First != want.First || d.Share.Last != want.Last {
-				return fmt.Errorf("examples %d to %d, expected %d to %d, by the rows that they have", d.Share.First, d.Share.Last, want.First, want.Last)
+			cut := engine.ShareOf(d.Share.Peers, one.Train)
+			if d.Share.First != cut.First || d.Share.Last != cut.Last {
+				return fmt.Errorf("examples %d to %d, expected %d to %d, by the rows that they have",
+					d.Share.First, d.Share.Last, cut.First, cut.Last)
 			}
-			if n := len(x.Attributes.Index) - x.Attributes.Offsets[x.Offsets[d.Share.Last]] + x.Attributes.Offsets[x.Offsets[d.Share.First]]; n > 0 {
+			at := x.Attributes.Offsets
+			if n := len(x.Attributes.Index) - at[x.Offsets[d.Share.Last]] + at[x.Offsets[d.Share.First]]; n > 0 {
 				return fmt.Errorf("%d attributes of examples of other processes", n)
 			}
 			if got := train.DividedFingerprint(x, d.Share); got != want {
@@ -260,10 +263,13 @@ func TestOwnText(t *testing.T) {
 				return err
 			}
 			own, n := raw.own, raw.share.Last-raw.share.First
-			if n == 0 || own.Len() != n || raw.Train.Len() != 1400 || raw.Train.Columns != nil || raw.Train.Attributes != nil {
-				return fmt.Errorf("%d examples with text, expected %d of 1400, with %d columns of all", own.Len(), n, len(raw.Train.Columns))
+			all := raw.Train
+			if n == 0 || own.Len() != n || all.Len() != 1400 || all.Columns != nil || all.Attributes != nil {
+				return fmt.Errorf("%d examples with text, expected %d of 1400, with %d columns of all",
+					own.Len(), n, len(raw.Train.Columns))
 			}
-			if words := own.Column("word"); (len(words) == 2*n) != (format == "conll") || (own.Attributes != nil) != (format == "crfsuite") {
+			words, numbered := own.Column("word"), own.Attributes != nil
+			if (len(words) == 2*n) != (format == "conll") || numbered != (format == "crfsuite") {
 				return fmt.Errorf("%d words of %d examples", len(words), n)
 			}
 			return nil

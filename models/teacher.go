@@ -28,7 +28,7 @@ type teacher struct {
 	before int                 // the number of its first example in the training data
 
 	share   structured.Share // this process asks about its examples, and its peers about the others
-	batches [][]int          // with all of them: those that one process would ask about, so that answers have the same bits
+	batches [][]int          // with all of them, as one process would ask about them: answers have the same bits
 }
 
 // learnFrom makes a training one that learns the marginals of a model, and refuses one that cannot.
@@ -87,7 +87,8 @@ func (t *teacher) take(raw *Raw, peers structured.Peers) {
 }
 
 // teach reads the training data as the teacher reads them; if the processes of a group read ranges of the files, those that this one asks about.
-func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside, read *sharedText, peers structured.Peers) (err error) {
+func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside, read *sharedText, peers structured.Peers) (
+	err error) {
 	if err := sameNames(raw.Train.Alphabet, m.Labels); err != nil {
 		return structured.BadInput("--teacher %s: %w", c.Teacher, err)
 	}

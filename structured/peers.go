@@ -22,7 +22,8 @@ type Peers struct {
 // NewPeers returns the processes of which this one has number rank of size. gather returns what each gives, in their
 // order; pass hands a state from process to process, in that order, of which each changes it by its own add, and all end
 // with the last one's.
-func NewPeers(rank, size int, gather func(mine []byte) ([][]byte, error), pass func(state []byte, add func() error) error) Peers {
+func NewPeers(rank, size int, gather func(mine []byte) ([][]byte, error),
+	pass func(state []byte, add func() error) error) Peers {
 	return Peers{rank, size, gather, pass}
 }
 
@@ -176,7 +177,9 @@ func (p Peers) Agree(mine *Alphabet, counts []int, least int) (common *Alphabet,
 			return nil, nil, nil, err
 		}
 	}
-	slices.SortFunc(all, func(a, b agreed) int { return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.place, b.place)) })
+	slices.SortFunc(all, func(a, b agreed) int {
+		return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.place, b.place))
+	})
 	common = NewAlphabet()
 	for _, x := range all {
 		common.Add(x.name)

@@ -46,7 +46,10 @@ func (in Inputs) Extend(c *config.Config, t Training) (Inputs, error) {
 		}
 		return in, nil
 	}
-	o := templates.Options{MinCount: max(1, c.MinCount), HashBits: in.Dictionary.HashBits, Threads: host.Threads(c.Threads), Known: in.Dictionary, Peers: t.Share.Peers}
+	o := templates.Options{
+		MinCount: max(1, c.MinCount), HashBits: in.Dictionary.HashBits, Threads: host.Threads(c.Threads),
+		Known: in.Dictionary, Peers: t.Share.Peers,
+	}
 	if o.HashBits > 0 {
 		o.MinCount = 1
 	}

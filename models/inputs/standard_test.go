@@ -123,7 +123,8 @@ func TestFitRowsShared(t *testing.T) {
 	d := besideAttributes(3)
 	want := fitRows(t, d, 3)
 	var sent [2][]byte
-	process := func(k int, gather func([]byte) ([][]byte, error)) (*structured.Dataset, structured.Share) { // knows the attributes of example k alone
+	// A process knows the attributes of example k alone.
+	process := func(k int, gather func([]byte) ([][]byte, error)) (*structured.Dataset, structured.Share) {
 		own := *d
 		own.Attributes = &structured.Sparse{Offsets: []int{0}}
 		for t := range d.Positions() {

@@ -64,7 +64,8 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 		return nil, err
 	}
 	if why != "" {
-		o.Log.Info("method " + p.config.Method + ": " + record.Certified(why, p.method.Traits().Convex && objective.Relaxed() != ""))
+		bound := p.method.Traits().Convex && objective.Relaxed() != ""
+		o.Log.Info("method " + p.config.Method + ": " + record.Certified(why, bound))
 	}
 	if how := objective.Relaxed(); how != "" {
 		o.Log.Warn("outputs may not be the best: " + how + "; objectives count an upper bound of their scores")

@@ -149,7 +149,8 @@ func (p *Problem) keepShare() error {
 		return nil
 	}
 	if by, ok := p.config.Optimiser(); ok && ownData(by, &p.config) && p.problem.AttributesAlone() {
-		p.o.Log.Info("each process holds the attributes of its own examples", "examples", share.Last-share.First, "of", d.Len())
+		p.o.Log.Info("each process holds the attributes of its own examples",
+			"examples", share.Last-share.First, "of", d.Len())
 		return nil
 	}
 	if err := share.AllGatherAttributes(d); err != nil {

@@ -32,8 +32,9 @@ func learn(c *config.Config, data *models.Data, m *models.Model, log *slog.Logge
 	l := &lesson{data: &d}
 	form := m.Net.Form()
 	l.share = data.TaughtHere()
-	size, copies := 0.0, 2.0                                                                       // targets, and their potentials
-	if method, chosen := c.Optimiser(); data.Share.Size() > 1 && (!chosen || ownData(method, c)) { // others need those of all examples
+	size, copies := 0.0, 2.0 // targets, and their potentials
+	// Methods without data of their own need those of all examples.
+	if method, chosen := c.Optimiser(); data.Share.Size() > 1 && (!chosen || ownData(method, c)) {
 		copies *= float64(l.share.Last-l.share.First) / float64(max(1, d.Len()))
 	}
 	for _, p := range form.Parts {
@@ -61,7 +62,8 @@ func learn(c *config.Config, data *models.Data, m *models.Model, log *slog.Logge
 		return nil, err
 	}
 	engine.BalanceTargets(form, &l.targets)
-	if err := structured.AllGatherNumbers(l.share.Peers, d.Labels, d.Labels[d.Offsets[l.share.First]:d.Offsets[l.share.Last]]); err != nil {
+	own := d.Labels[d.Offsets[l.share.First]:d.Offsets[l.share.Last]]
+	if err := structured.AllGatherNumbers(l.share.Peers, d.Labels, own); err != nil {
 		return nil, err
 	}
 	if log != nil {

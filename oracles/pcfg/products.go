@@ -109,8 +109,9 @@ func (s *products) resize() {
 		of   *[]float64
 		size int
 	}{
-		{&s.rule, N * s.pairs}, {&s.ruleCounts, N * s.pairs}, {&s.leaf, N * s.leaves}, {&s.leafCounts, N * s.leaves}, {&s.x, s.pairs + s.leaves},
-		{&s.y, s.pairs + s.leaves}, {&s.split, n}, {&s.level, n * n}, {&s.inside, n * n * N}, {&s.span, n * n * N}, {&s.word, n * M},
+		{&s.rule, N * s.pairs}, {&s.ruleCounts, N * s.pairs}, {&s.leaf, N * s.leaves}, {&s.leafCounts, N * s.leaves},
+		{&s.x, s.pairs + s.leaves}, {&s.y, s.pairs + s.leaves}, {&s.split, n}, {&s.level, n * n}, {&s.inside, n * n * N}, {&s.span, n * n * N},
+		{&s.word, n * M},
 		{&s.sums, n * n * N}, {&s.probability, n * n * N}, {&s.wordProbability, n * M}, {&s.root, N}, {&s.ratio, N},
 	} {
 		*table.of = vec.Grow(*table.of, table.size)

@@ -45,8 +45,8 @@ func TestFitInShares(t *testing.T) {
 			if err := fit(own, o); err != nil {
 				return err
 			}
-			d.Attributes, d.EdgeAttributes = share.Spread(own.Attributes, d.Offsets), share.Spread(own.EdgeAttributes, d.Offsets)
-			d.Dictionary = own.Dictionary
+			d.Attributes = share.Spread(own.Attributes, d.Offsets)
+			d.EdgeAttributes, d.Dictionary = share.Spread(own.EdgeAttributes, d.Offsets), own.Dictionary
 			if !reflect.DeepEqual(named(d.Dictionary), named(whole.Dictionary)) {
 				return fmt.Errorf("dictionary %v, expected %v", named(d.Dictionary), named(whole.Dictionary))
 			}

@@ -257,7 +257,8 @@ func (w *wholes) values(m *wholeMacro, first, last int, yield func(value string)
 
 // fitWhole numbers the attributes of the gold segments of d, in the order in which they first occur, that are there at
 // least as often as o says. They follow those that are known. Peers number those of all.
-func (t *Template) fitWhole(d *structured.Dataset, known *structured.Alphabet, o templates.Options) (*structured.Alphabet, error) {
+func (t *Template) fitWhole(d *structured.Dataset, known *structured.Alphabet, o templates.Options) (
+	*structured.Alphabet, error) {
 	if !t.HasWhole() {
 		return nil, nil
 	}

@@ -54,7 +54,9 @@ func (r *Reader) encodeTogether(batches [][]sentence, o Options, shown *progress
 			return nil
 		}
 		own := (n - peers.Rank() + peers.Size() - 1) / peers.Size()
-		err := host.Parallel(o.Threads, own, host.None, func(_ struct{}, k int) error { return encode(batches[from+peers.Rank()+k*peers.Size()], tell) })
+		err := host.Parallel(o.Threads, own, host.None, func(_ struct{}, k int) error {
+			return encode(batches[from+peers.Rank()+k*peers.Size()], tell)
+		})
 		if _, err = structured.AllGather(peers, 0, err); err != nil {
 			return err
 		}

@@ -93,7 +93,8 @@ func TestPartsOfRows(t *testing.T) {
 			computed.Add(1)
 			return write(batch[0].first, []float32{float32(batch[0].first)})
 		}
-		err := r.encodeTogether(batches, Options{Threads: 2, Peers: ranks.PeersOf(ctx, g)}, newProgress(nil, "", 0), encode, func(position int, rows []float32) error {
+		o := Options{Threads: 2, Peers: ranks.PeersOf(ctx, g)}
+		err := r.encodeTogether(batches, o, newProgress(nil, "", 0), encode, func(position int, rows []float32) error {
 			if len(rows) != 1 || rows[0] != float32(position) {
 				return fmt.Errorf("%v at %d", rows, position)
 			}
