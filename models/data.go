@@ -21,6 +21,9 @@ type Data struct {
 
 	Encoded []encoded.Report // on the rows of the encoder
 
+	// Share is the examples whose attributes Train has: all, for a process alone. Rows of others are empty.
+	Share structured.Share
+
 	notation chains.Notation // of the tags of the training data
 
 	inputs    inputs.Inputs   // how inputs were made from the columns of text
@@ -30,12 +33,13 @@ type Data struct {
 }
 
 // Data reads the data and makes their inputs. Labels and inputs are those of the training data.
-func (r *Resolved) Data() (*Data, error) { return r.SharedData(nil) }
+func (r *Resolved) Data() (*Data, error) { return r.SharedData(structured.Peers{}) }
 
-// SharedData is Data for one of several processes that train together, and take shares of the training examples. It reads the text of its own examples alone, and makes
-// their attributes alone, where it can, as Data.Train.HasShare tells. The rows of an encoder the processes compute together. Nil shares nothing.
-func (r *Resolved) SharedData(share *structured.Share) (*Data, error) {
-	raw, err := r.read(share)
+// SharedData is Data for one of several processes that train together, and take shares of the training examples. It reads
+// the text of its own examples alone, and makes their attributes alone, where it can, as Data.Share tells. The rows of an
+// encoder the processes compute together.
+func (r *Resolved) SharedData(peers structured.Peers) (*Data, error) {
+	raw, err := r.read(peers)
 	if err != nil {
 		return nil, err
 	}
@@ -67,15 +71,23 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		return &d
 	}
 	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, continued: raw.continued, teacher: raw.teacher, notation: raw.notation}
+	t := inputs.Alone(d.Train)
+	if raw.own != nil {
+		t = inputs.Training{All: d.Train, Own: own(raw.own), Share: raw.share}
+	}
 	var err error
 	if m := d.continued.start; m != nil {
-		d.inputs, err = m.Inputs.Extend(c, d.Train)
+		d.inputs, err = m.Inputs.Extend(c, t)
 	} else if !raw.packed {
-		d.inputs, err = tasks.Of(c).Fit(c, d.Train)
+		d.inputs, err = tasks.Of(c).Fit(c, t)
+	}
+	if err == nil {
+		err = t.Complete(d.inputs)
 	}
 	if err != nil {
 		return nil, err
 	}
+	d.Share = t.Divided()
 	if !raw.packed {
 		d.inputs.Looks = images.SummariseLooks(d.Train.Looks)
 	}
@@ -96,15 +108,12 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		if d.inputs.Vocab == nil {
 			read = d.readWordRows
 		}
-		if err := read(c); err != nil {
+		if err := read(c, t); err != nil {
 			return nil, err
 		}
 	}
 	if choose := tasks.Of(c).Choose; choose != nil {
 		d.Choice = choose(c, d.Sets())
-	}
-	if !d.Train.HasShare() { // it has the inputs of all
-		d.Train.Share = nil
 	}
 	for _, set := range d.Sets()[1:] {
 		if err := d.inputs.Apply(set, c.Threads); err != nil {
@@ -138,7 +147,7 @@ func (d *Data) standardise(c *config.Config, packed bool) error {
 		return nil
 	case d.inputs.Standard != nil:
 	case !c.Standardise && d.rowsBesideAttributes(c):
-		d.inputs.Standard, err = inputs.FitRows(d.Train, e.Width())
+		d.inputs.Standard, err = inputs.FitRows(d.Train, e.Width(), d.Share)
 	case !c.Standardise:
 		return nil
 	case d.continued.start != nil:

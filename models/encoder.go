@@ -86,9 +86,9 @@ func RowsFolder(c *config.Config) string {
 	return filepath.Join("runs", rowsFolder)
 }
 
-// encode gives the words of a data set their rows, which the processes of a share compute together.
-func (d *Raw) encode(c *config.Config, set *structured.Dataset, share *structured.Share) error {
-	o := encoded.Options{Threads: c.Threads, Folder: RowsFolder(c), Share: share}
+// encode gives the words of a data set their rows, which peers compute together.
+func (d *Raw) encode(c *config.Config, set *structured.Dataset, peers structured.Peers) error {
+	o := encoded.Options{Threads: c.Threads, Folder: RowsFolder(c), Peers: peers}
 	if !c.Quiet {
 		o.Console = os.Stderr
 	}

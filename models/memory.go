@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
 )
 
@@ -42,15 +43,16 @@ func checkMemory(c *config.Config, s source, from continuedModels) error {
 		return err
 	}
 	if from.start != nil {
-		_, err = from.start.Inputs.Extend(c, d)
+		_, err = from.start.Inputs.Extend(c, inputs.Alone(d))
 	} else {
-		_, err = task.Fit(c, d)
+		_, err = task.Fit(c, inputs.Alone(d))
 	}
 	if err != nil {
 		return err
 	}
+	processes := 1
 	if method, chosen := c.Optimiser(); s.shared != nil && (!chosen || method.OwnData || c.LocalSteps > 0) { // others need the attributes of all examples
-		d.Share = s.shared.share
+		processes = s.Peers.Size()
 	}
-	return task.Memory(c, d, times)
+	return task.Memory(c, d, times, processes)
 }

@@ -47,20 +47,22 @@ func TestShareOfSegmentsIsCutByTheirRows(t *testing.T) {
 	}
 	for _, c := range []config.Config{c, continued} {
 		err = rankstest.InProcess(context.Background(), 3, func(ctx context.Context, g ranks.Group) error {
-			share := engine.ShareOf(ctx, g)
-			first, last := share.Cut(one.Train)
+			peers := ranks.PeersOf(ctx, g)
+			want := engine.ShareOf(peers, one.Train)
 			rowless := *one.Train
 			rowless.Tables = nil
-			if a, b := share.Cut(&rowless); a == first && b == last {
-				return fmt.Errorf("rank %d has examples %d to %d with rows and without: %d rows tell nothing", g.Rank(), a, b, one.Train.Table(segments.Rows).Offsets[60])
+			if got := engine.ShareOf(peers, &rowless); got.First == want.First && got.Last == want.Last {
+				return fmt.Errorf("rank %d has examples %d to %d with rows and without: %d rows tell nothing",
+					g.Rank(), got.First, got.Last, one.Train.Table(segments.Rows).Offsets[60])
 			}
 			r, err := Resolve(c)
 			if err != nil {
 				return err
 			}
-			d, err := r.SharedData(share)
-			if err == nil && (d.Train.Share.First != first || d.Train.Share.Last != last) {
-				err = fmt.Errorf("rank %d has examples %d to %d, expected %d to %d", g.Rank(), d.Train.Share.First, d.Train.Share.Last, first, last)
+			d, err := r.SharedData(peers)
+			if err == nil && (d.Share.First != want.First || d.Share.Last != want.Last) {
+				err = fmt.Errorf("rank %d has examples %d to %d, expected %d to %d",
+					g.Rank(), d.Share.First, d.Share.Last, want.First, want.Last)
 			}
 			return err
 		})

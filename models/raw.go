@@ -11,7 +11,9 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/sys/packed"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // Raw are the data sets of a run as files hold them: labels are numbered, and text is columns. Dev and Test are nil where there are none.
@@ -23,6 +25,9 @@ type Raw struct {
 
 	notation chains.Notation // of the tags of the training data
 
+	own   *structured.Dataset // the examples of the share, with their text, or numbered attributes; nil: Train, of all
+	share structured.Share    // of this process and its peers, where own says what it has
+
 	inputs    inputs.Inputs   // of a pack, which has them
 	packed    bool            // the training data are a pack
 	continued continuedModels // the models that training continues
@@ -33,16 +38,17 @@ type Raw struct {
 }
 
 // Read reads or draws the data sets that the settings name. Development and test data may have no labels that the training data lack.
-func (r *Resolved) Read() (*Raw, error) { return r.read(nil) }
+func (r *Resolved) Read() (*Raw, error) { return r.read(structured.Peers{}) }
 
-// read is Read for a process that takes a share of the training data; nil takes all.
-func (r *Resolved) read(share *structured.Share) (*Raw, error) {
-	c, from, group := &r.config, r.continued, share
-	if err := sameKinds(c, group); err != nil {
+// read is Read for a process that takes its share of the training data.
+func (r *Resolved) read(peers structured.Peers) (*Raw, error) {
+	c, from := &r.config, r.continued
+	if err := sameKinds(c, peers); err != nil {
 		return nil, err
 	}
+	dividing := peers
 	if c.Encoder != "" || c.Dense != "" && r.teacher != nil { // the rows of all words are much larger than their text
-		share = nil
+		dividing = structured.Peers{}
 	}
 	if c.Format == formats.Builtin {
 		d, err := drawn(c)
@@ -51,11 +57,11 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 			from.relabel(d.Sets()...)
 			err = from.continues(d.Train)
 		}
-		if err == nil && share != nil {
-			d.Train.TakeShare(share)
+		if err == nil {
+			d.divide(c, dividing)
 		}
 		if err == nil && r.teacher != nil {
-			err = d.teach(c, r.teacher, nil, nil, group)
+			err = d.teach(c, r.teacher, nil, nil, peers)
 		}
 		return d, err
 	}
@@ -64,7 +70,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	var err error
 	task, all := tasks.Of(c), false
 	s := sourceOf(c)
-	s.Remarks = r.remarks
+	s.Remarks, s.Peers = r.remarks, dividing
 	s.onDisk, s.was = r.onDisk, &d.notation
 	if _, d.packed = packed.Is(c.Train); d.packed {
 		if d.Train, d.inputs, d.notation, err = packs.Open(c); err == nil {
@@ -81,7 +87,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		if beside, err = filesOf(c); err != nil {
 			return nil, err
 		}
-		if s.shared, err = s.sharedTextOf(c.Train, share, from); err != nil {
+		if s.shared, err = s.sharedTextOf(c.Train, from); err != nil {
 			return nil, err
 		}
 		if err := checkMemory(c, s, from); err != nil {
@@ -113,7 +119,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	}
 	if d.encoder = d.inputs.Encoder; !d.packed {
 		if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
-			err = d.encode(c, d.Train, group)
+			err = d.encode(c, d.Train, peers)
 		}
 	}
 	if err != nil {
@@ -124,17 +130,15 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 			return nil, err
 		}
 	}
-	switch {
-	case share == nil || d.packed:
-	case s.shared != nil:
-		if err := s.shared.readOwn(s, d.Train, from); err != nil {
+	if s.shared != nil {
+		if err := s.shared.readOwn(s, d); err != nil {
 			return nil, err
 		}
-	default:
-		takeShare(c, from, d.Train, share)
+	} else {
+		d.divide(c, dividing)
 	}
 	if r.teacher != nil {
-		if err := d.teach(c, r.teacher, beside[0], s.shared, group); err != nil {
+		if err := d.teach(c, r.teacher, beside[0], s.shared, peers); err != nil {
 			return nil, err
 		}
 	}
@@ -157,13 +161,33 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 			continue
 		}
 		if *more.to, err = like.readFiles(more.path, more.beside); err == nil && d.encoder != nil {
-			err = d.encode(c, *more.to, group)
+			err = d.encode(c, *more.to, peers)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
+}
+
+// divide gives this process its share of the examples, which it has read all, unless their inputs are there already.
+func (d *Raw) divide(c *config.Config, peers structured.Peers) {
+	if peers.Size() > 1 && !d.packed && d.Train.Attributes == nil {
+		d.share = d.shareOf(c, peers)
+		d.own = d.share.Of(d.Train)
+	}
+}
+
+// shareOf returns the share of this process. Which examples these are depends on how many segments they may have, if
+// segments have attributes.
+func (d *Raw) shareOf(c *config.Config, peers structured.Peers) structured.Share {
+	longest := inputs.LongestSegment(c, d.continued.template(), d.Train)
+	if longest == 0 {
+		return engine.ShareOf(peers, d.Train)
+	}
+	sized := *d.Train
+	sized.SetTable(&structured.Table{Name: segments.Rows, Offsets: segments.Offsets(sized.Offsets, longest)})
+	return engine.ShareOf(peers, &sized)
 }
 
 // Packed reports whether the training data are a pack.

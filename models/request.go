@@ -25,6 +25,8 @@ type Request struct {
 	MaxWords int    // of a sentence; 0: what the task takes
 	Beside
 
+	Peers structured.Peers // each takes its share of the examples, and where it can it reads no others' text
+
 	Remarks *remarks.Remarks // on examples; nil refuses bad ones
 }
 

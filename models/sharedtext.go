@@ -13,19 +13,17 @@ import (
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/union"
-	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/packed"
 )
 
 // sharedText is the parts of text files that several processes read, which train together. No process holds the text of all.
 //
-// First each process parses its range of the bytes of all files, and tells the others the lengths, labels, weights and line numbers of the sequences there. Then all know
-// which examples each process has (structured.Share), and each reads the lines of its own.
+// First each process parses its range of the bytes of all files, and tells its peers the lengths, labels, weights and
+// line numbers of the sequences there. Then all know which examples each process has (structured.Share), and each reads
+// the lines of its own.
 type sharedText struct {
-	share         *structured.Share
 	files         []rangedFile
 	total, before int64 // bytes of all files, and of those before the next one
 	next          int   // file
@@ -47,14 +45,15 @@ type beginning struct {
 	Breaks int   // lines that end in the range that begins here
 }
 
-// sharedTextOf returns the parts of training files that the processes of a share read, for a run that may continue a model; nil if each reads all of them, as where bad sequences are
-// left out: which there are is known once all is read.
-func (s source) sharedTextOf(value string, share *structured.Share, from continuedModels) (*sharedText, error) {
+// sharedTextOf returns the parts of training files that peers read, for a run that may continue a model; nil if each reads
+// all of them, as where bad sequences are left out: which there are is known once all is read.
+func (s source) sharedTextOf(value string, from continuedModels) (*sharedText, error) {
 	f := formats.Find(s.Format)
-	if share == nil || s.Remarks.Skips() || !f.Ranges || !s.task.Labels || from.start != nil && !from.start.Extends(f.Numbered) { // which is refused by one who has all
+	refused := from.start != nil && !from.start.Extends(f.Numbered) // by one who has all
+	if s.Peers.Size() == 1 || s.Remarks.Skips() || !f.Ranges || !s.task.Labels || refused {
 		return nil, nil
 	}
-	x := &sharedText{share: share}
+	x := &sharedText{}
 	var mine []contents
 	var failed error
 	for _, path := range formats.Files(value) {
@@ -66,7 +65,7 @@ func (s source) sharedTextOf(value string, share *structured.Share, from continu
 		x.files = append(x.files, rangedFile{path: path, size: c.Size})
 		x.total += c.Size
 	}
-	all, err := structured.AllGather(share, mine, failed)
+	all, err := structured.AllGather(s.Peers, mine, failed)
 	if err != nil {
 		return nil, err
 	}
@@ -87,10 +86,7 @@ func (s source) sharedTextOf(value string, share *structured.Share, from continu
 }
 
 // sameKinds refuses processes whose training data are not of one format, or of which only some have development or test data: what there is decides when the processes speak to each other.
-func sameKinds(c *config.Config, share *structured.Share) error {
-	if share == nil {
-		return nil
-	}
+func sameKinds(c *config.Config, peers structured.Peers) error {
 	kindOf := func(path string) string {
 		if path == "" {
 			return "no file"
@@ -101,7 +97,7 @@ func sameKinds(c *config.Config, share *structured.Share) error {
 	if _, pack := packed.Is(c.Train); pack {
 		mine[0] = "a pack"
 	}
-	all, err := structured.AllGather(share, mine, nil)
+	all, err := structured.AllGather(peers, mine, nil)
 	if err != nil {
 		return err
 	}
@@ -162,10 +158,10 @@ func (x *sharedText) read(s source, path string, whole func() error) (*structure
 	var end int64
 	if err == nil {
 		defer f.Close()
-		mine, end, err = x.rangeOf(f, file.size)
+		mine, end, err = x.rangeOf(s.Peers, f, file.size)
 	}
 	x.before += file.size
-	if file.begins, err = structured.AllGather(x.share, mine, badFile(err)); err != nil {
+	if file.begins, err = structured.AllGather(s.Peers, mine, badFile(err)); err != nil {
 		return nil, err
 	}
 	line := 1
@@ -173,8 +169,8 @@ func (x *sharedText) read(s source, path string, whole func() error) (*structure
 		file.begins[k].Line = line
 		line += file.begins[k].Breaks
 	}
-	found, err := s.parse(f, mine.At, end, file.begins[x.share.Process].Line, path)
-	all, err := structured.AllGather(x.share, found, err)
+	found, err := s.parse(f, mine.At, end, file.begins[s.Peers.Rank()].Line, path)
+	all, err := structured.AllGather(s.Peers, found, err)
 	if err != nil {
 		return nil, err
 	}
@@ -189,18 +185,18 @@ func (x *sharedText) read(s source, path string, whole func() error) (*structure
 }
 
 // rangeOf returns where the range of this process begins and ends in the next file.
-func (x *sharedText) rangeOf(f io.ReaderAt, size int64) (mine beginning, end int64, err error) {
+func (x *sharedText) rangeOf(peers structured.Peers, f io.ReaderAt, size int64) (mine beginning, end int64, err error) {
 	bound := func(process int) (int64, error) {
-		at := x.total/int64(x.share.Processes)*int64(process) - x.before
-		if process == x.share.Processes {
+		at := x.total/int64(peers.Size())*int64(process) - x.before
+		if process == peers.Size() {
 			at = size
 		}
 		return text.AfterBlank(f, size, min(at, size))
 	}
-	if mine.At, err = bound(x.share.Process); err != nil {
+	if mine.At, err = bound(peers.Rank()); err != nil {
 		return mine, 0, err
 	}
-	if end, err = bound(x.share.Process + 1); err != nil {
+	if end, err = bound(peers.Rank() + 1); err != nil {
 		return mine, 0, err
 	}
 	mine.Breaks, err = text.CountLines(io.NewSectionReader(f, mine.At, end-mine.At))
@@ -345,39 +341,30 @@ func (s source) joinSequences(path string, all []sequences) (*structured.Dataset
 	return d, nil
 }
 
-// takeShare gives this process its share of the examples. Which these are depends on how many segments they may have, if segments have attributes.
-func takeShare(c *config.Config, from continuedModels, d *structured.Dataset, share *structured.Share) {
-	longest := inputs.LongestSegment(c, from.template(), d)
-	if longest == 0 {
-		d.TakeShare(share)
-		return
-	}
-	sized := *d
-	sized.SetTable(&structured.Table{Name: segments.Rows, Offsets: segments.Offsets(d.Offsets, longest)})
-	sized.TakeShare(share)
-	d.Share = share
-}
-
-// readOwn gives this process its share of all examples d, and reads their text, or their attributes.
-func (x *sharedText) readOwn(s source, d *structured.Dataset, from continuedModels) error {
+// readOwn gives this process its share of all examples, and reads their text, or their attributes.
+func (x *sharedText) readOwn(s source, raw *Raw) error {
+	d, from := raw.Train, raw.continued
 	d.Columns = nil
-	takeShare(s.config, from, d, x.share)
+	raw.share = raw.shareOf(s.config, s.Peers)
 	known, least := from.dictionary(), max(1, s.minCount)
 	s.hashBits = from.hashBits(s.hashBits)
 	numbered := formats.Find(s.Format).Numbered
 	s.minCount = 1 // other processes may have the rest
-	own, err := x.examples(s, d, d.Share.First, d.Share.Last)
+	own, err := x.examples(s, d, raw.share.First, raw.share.Last)
 	if err == nil && own == nil {
 		own = s.noExamples(d, numbered)
 	}
-	if _, err = structured.AllGather(x.share, 0, err); err != nil {
+	if _, err = structured.AllGather(s.Peers, 0, err); err != nil {
 		return err
 	}
-	if numbered {
-		return d.KeepShare(own.Attributes, nil, own.Dictionary, known, least)
+	own.Name, raw.own = d.Name, own
+	raw.share.Label(own, d)
+	if !numbered {
+		return nil
 	}
-	own.Name, d.Share.Text = d.Name, own
-	return nil
+	err = s.Peers.NumberAttributes(own, known, least)
+	d.Dictionary = own.Dictionary
+	return err
 }
 
 // examples reads the text, or the attributes, of examples first to last−1 of all examples d, with what the source makes of them; nil if there are none.

@@ -102,7 +102,7 @@ func inRanks(n int, c config.Config, check func(d *Data, err error) error) error
 		if err != nil {
 			return err
 		}
-		d, err := r.SharedData(engine.ShareOf(ctx, g))
+		d, err := r.SharedData(ranks.PeersOf(ctx, g))
 		return check(d, err)
 	})
 }
@@ -209,16 +209,19 @@ func TestReadInRanges(t *testing.T) {
 			if (c.Template == whole) != (x.Table(segments.Rows) != nil) {
 				return errors.New("attributes of segments are not those of the template")
 			}
-			if !x.HasShare() || x.Columns != nil || (x.Share.Text == nil) != (c.Format == "crfsuite") || x.Share.Text != nil && x.Share.Text.Len() != x.Share.Last-x.Share.First {
-				return errors.New("the text is not that of the process's own examples")
+			if d.Share.Size() == 1 || x.Columns != nil {
+				return errors.New("a process has the text, or the attributes, of all")
 			}
-			if first, last := x.Share.Cut(one.Train); x.Share.First != first || x.Share.Last != last {
-				return fmt.Errorf("examples %d to %d, expected %d to %d, by the rows that they have", x.Share.First, x.Share.Last, first, last)
+			cut := engine.ShareOf(d.Share.Peers, one.Train)
+			if d.Share.First != cut.First || d.Share.Last != cut.Last {
+				return fmt.Errorf("examples %d to %d, expected %d to %d, by the rows that they have",
+					d.Share.First, d.Share.Last, cut.First, cut.Last)
 			}
-			if n := len(x.Attributes.Index) - x.Attributes.Offsets[x.Offsets[x.Share.Last]] + x.Attributes.Offsets[x.Offsets[x.Share.First]]; n > 0 {
+			at := x.Attributes.Offsets
+			if n := len(x.Attributes.Index) - at[x.Offsets[d.Share.Last]] + at[x.Offsets[d.Share.First]]; n > 0 {
 				return fmt.Errorf("%d attributes of examples of other processes", n)
 			}
-			if got := train.Fingerprint(x); got != want {
+			if got := train.DividedFingerprint(x, d.Share); got != want {
 				return fmt.Errorf("fingerprint %s, expected %s", got, want)
 			}
 			for i := range x.Len() {
@@ -229,7 +232,7 @@ func TestReadInRanges(t *testing.T) {
 			if x.Name != one.Train.Name || !reflect.DeepEqual(x.ColumnNames, one.Train.ColumnNames) {
 				return fmt.Errorf("%s has columns %q, expected %s and %q", x.Name, x.ColumnNames, one.Train.Name, one.Train.ColumnNames)
 			}
-			if err := x.AllGatherAttributes(); err != nil {
+			if err := d.Share.AllGatherAttributes(x); err != nil {
 				return err
 			}
 			if got := train.Fingerprint(x); got != want {
@@ -241,6 +244,40 @@ func TestReadInRanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// A process keeps the text of its own examples, or their numbered attributes, and no other text, until their inputs are made.
+func TestOwnText(t *testing.T) {
+	for format, content := range map[string]string{"conll": "a b O\nb c B-A\n\n", "crfsuite": "B-A\ta:2\nO\tb\n\n"} {
+		c := ofFiles(t, []string{strings.Repeat(content, 900), strings.Repeat(content, 500)})
+		if c.Format = format; format == "crfsuite" {
+			c.Columns = ""
+		}
+		err := rankstest.InProcess(t.Context(), 3, func(ctx context.Context, g ranks.Group) error {
+			r, err := Resolve(c)
+			if err != nil {
+				return err
+			}
+			raw, err := r.read(ranks.PeersOf(ctx, g))
+			if err != nil {
+				return err
+			}
+			own, n := raw.own, raw.share.Last-raw.share.First
+			all := raw.Train
+			if n == 0 || own.Len() != n || all.Len() != 1400 || all.Columns != nil || all.Attributes != nil {
+				return fmt.Errorf("%d examples with text, expected %d of 1400, with %d columns of all",
+					own.Len(), n, len(raw.Train.Columns))
+			}
+			words, numbered := own.Column("word"), own.Attributes != nil
+			if (len(words) == 2*n) != (format == "conll") || numbered != (format == "crfsuite") {
+				return fmt.Errorf("%d words of %d examples", len(words), n)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
 }
 
 // ofFiles returns settings of training on files with these contents.
@@ -326,9 +363,8 @@ func TestMistakesInRanges(t *testing.T) {
 func TestMemoryOfRanges(t *testing.T) {
 	d := &structured.Dataset{Offsets: []int{0, 3}, Columns: [][]string{{"a", "b", "a"}, {"X", "X", "X"}}, Attributes: &structured.Sparse{Offsets: []int{0, 2, 4, 6}, Index: []int32{0, 1, 2, 1, 0, 2}}}
 	all := d.Extent()
-	d.Share = &structured.Share{Processes: 4}
 	saved := 0.75 * (2*3*16 + 2*6*4) // three of four parts of the cells, and of the attributes, which exist twice at times
-	if got, want := d.Extent().Bytes(), all.Bytes()-saved; got != want {
+	if got, want := all.Divided(4).Bytes(), all.Bytes()-saved; got != want {
 		t.Errorf("%v bytes, expected %v", got, want)
 	}
 }
@@ -351,7 +387,7 @@ func TestRangesOfOtherFiles(t *testing.T) {
 		c.Train = strings.Join([]string{small, filepath.Join(dir, "more.conll")}[:1+g.Rank()], ",")
 		r, err := Resolve(c)
 		if err == nil {
-			_, err = r.SharedData(engine.ShareOf(ctx, g))
+			_, err = r.SharedData(ranks.PeersOf(ctx, g))
 		}
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), "rank 1 finds 2 files, and rank 0 1") {
 			return fmt.Errorf("more files: %w", err)
@@ -370,7 +406,7 @@ func TestRangesOfOtherFiles(t *testing.T) {
 			}
 			r, err := Resolve(c)
 			if err == nil {
-				_, err = r.SharedData(engine.ShareOf(ctx, g))
+				_, err = r.SharedData(ranks.PeersOf(ctx, g))
 			}
 			if want := fmt.Sprintf("rank 1 finds %d bytes with the checksum ", len(other)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 				return fmt.Errorf("other files: %w", err)
@@ -403,7 +439,7 @@ func TestRangesWithoutLastEnd(t *testing.T) {
 			want := train.Fingerprint(one.Train)
 			err = inRanks(4, c, func(d *Data, err error) error {
 				if err == nil {
-					err = d.Train.AllGatherAttributes()
+					err = d.Share.AllGatherAttributes(d.Train)
 				}
 				if err == nil && train.Fingerprint(d.Train) != want {
 					err = errors.New("other data")
@@ -436,7 +472,7 @@ func TestRangesOfOtherFormats(t *testing.T) {
 			}
 			r, err := Resolve(c)
 			if err == nil {
-				_, err = r.SharedData(engine.ShareOf(ctx, g))
+				_, err = r.SharedData(ranks.PeersOf(ctx, g))
 			}
 			if want := fmt.Sprintf("rank 1 finds format %s, and rank 0 format %s: ", formats[1-first], formats[first]); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 				return fmt.Errorf("%w, expected %s", err, want)
@@ -471,7 +507,7 @@ func TestRangesWithoutDevelopmentData(t *testing.T) {
 				}
 				r, err := Resolve(c)
 				if err == nil {
-					_, err = r.SharedData(engine.ShareOf(ctx, g))
+					_, err = r.SharedData(ranks.PeersOf(ctx, g))
 				}
 				if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "--"+lacking) || !strings.Contains(err.Error(), want) {
 					return fmt.Errorf("rank %d: %v, expected %s", g.Rank(), err, want)

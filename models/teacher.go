@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/packed"
 	"github.com/dsp-go/dsp/structured/sys/vec"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // teacher is a trained model whose marginals are the targets of a training (--teacher), and the training data as it reads them. Of several processes that train together each
@@ -26,9 +27,8 @@ type teacher struct {
 	data   *structured.Dataset // of all examples, or of those of the batches
 	before int                 // the number of its first example in the training data
 
-	share       *structured.Share // of the processes, or nil
-	first, last int               // this process asks about the examples from first to last−1
-	batches     [][]int           // with all of them: those that one process would ask about, so that answers have the same bits
+	share   structured.Share // this process asks about its examples, and its peers about the others
+	batches [][]int          // with all of them, as one process would ask about them: answers have the same bits
 }
 
 // learnFrom makes a training one that learns the marginals of a model, and refuses one that cannot.
@@ -64,42 +64,42 @@ func (m *Model) learnFrom(c *config.Config) error {
 	return nil
 }
 
-// take chooses the examples of d that this process asks the teacher about: its share, or where d has none its part of the batches.
-func (t *teacher) take(d *structured.Dataset) {
+// take chooses the examples that this process asks the teacher about: its share, or where there is none its part of the
+// batches.
+func (t *teacher) take(raw *Raw, peers structured.Peers) {
+	d := raw.Train
 	all := inputs.Batches(d)
-	t.first, t.last, t.batches = 0, d.Len(), all
-	if t.share == nil {
+	if raw.own != nil {
+		t.share = raw.share
+		t.batches = slices.DeleteFunc(all, func(batch []int) bool {
+			return batch[0] >= t.share.Last || batch[len(batch)-1] < t.share.First
+		})
 		return
 	}
-	if d.Share != nil {
-		t.first, t.last = d.Share.First, d.Share.Last
-		t.batches = slices.DeleteFunc(all, func(batch []int) bool { return batch[0] >= t.last || batch[len(batch)-1] < t.first })
-		return
-	}
-	lo, hi := len(all)*t.share.Process/t.share.Processes, len(all)*(t.share.Process+1)/t.share.Processes
+	lo, hi := ranks.Share(peers, len(all))
 	begin := func(k int) int {
 		if k == len(all) {
 			return d.Len()
 		}
 		return all[k][0]
 	}
-	t.first, t.last, t.batches = begin(lo), begin(hi), all[lo:hi]
+	t.share, t.batches = structured.Share{Peers: peers, First: begin(lo), Last: begin(hi)}, all[lo:hi]
 }
 
 // teach reads the training data as the teacher reads them; if the processes of a group read ranges of the files, those that this one asks about.
-func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside, read *sharedText, group *structured.Share) (err error) {
+func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside, read *sharedText, peers structured.Peers) (
+	err error) {
 	if err := sameNames(raw.Train.Alphabet, m.Labels); err != nil {
 		return structured.BadInput("--teacher %s: %w", c.Teacher, err)
 	}
-	t := &teacher{Model: m, share: group}
-	t.take(raw.Train)
+	t := &teacher{Model: m}
+	t.take(raw, peers)
 	request := Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Threads: c.Threads, Beside: joined(beside), Remarks: RemarksFor(c.Bad)}
 	if read != nil {
 		return t.readRanges(c, request, raw, read)
 	}
 	if c.Format == formats.Builtin {
 		copied := *raw.Train
-		copied.Share = nil // the teacher's inputs are those of all examples
 		if t.data = &copied; m.Inputs.Encoder == nil {
 			err = m.MakeInputs(t.data, c.Threads)
 		}
@@ -136,7 +136,7 @@ func (t *teacher) readRanges(c *config.Config, request Request, raw *Raw, read *
 			err = t.checkData(t.data)
 		}
 	}
-	someKnow, err := structured.AllGather(t.share, known, err)
+	someKnow, err := structured.AllGather(t.share.Peers, known, err)
 	if err == nil && !slices.Contains(someKnow, true) {
 		err = strange(c.Train)
 	}
@@ -169,10 +169,8 @@ func forgetLabels(d *structured.Dataset, names *structured.Alphabet) {
 // Taught reports whether the marginals of a teacher are the targets of the training.
 func (d *Data) Taught() bool { return d.teacher != nil }
 
-// TaughtHere returns the examples, first to last−1, of which this process asks the teacher, and the share of several processes, which ask of all together; nil for one process.
-func (d *Data) TaughtHere() (first, last int, share *structured.Share) {
-	return d.teacher.first, d.teacher.last, d.teacher.share
-}
+// TaughtHere returns the examples of which this process asks the teacher; with its peers it asks of all.
+func (d *Data) TaughtHere() structured.Share { return d.teacher.share }
 
 // Target is what a teacher says of an example, which is number At of some marginals and potentials.
 type Target struct {
@@ -308,7 +306,7 @@ func (d *Data) Teach(ctx context.Context, student *Model, share float64, threads
 		},
 		func(l lesson) error {
 			for b, i := range l.batch.Examples {
-				if i < t.first || i >= t.last {
+				if i < t.share.First || i >= t.share.Last {
 					continue
 				}
 				entropy += l.entropy[b]
@@ -316,13 +314,10 @@ func (d *Data) Teach(ctx context.Context, student *Model, share float64, threads
 			}
 			return nil
 		})
-	if t.share != nil {
-		var all []float64
-		all, err = structured.AllGather(t.share, entropy, err)
-		entropy = 0
-		for _, x := range all {
-			entropy += x
-		}
+	all, err := structured.AllGather(t.share.Peers, entropy, err)
+	entropy = 0
+	for _, x := range all {
+		entropy += x
 	}
 	return entropy / float64(max(1, d.Train.Len())), err
 }

@@ -79,7 +79,7 @@ func TestWordsInRanges(t *testing.T) {
 			if d.Train.Columns != nil {
 				return errors.New("a process has the text of all")
 			}
-			if got := train.Fingerprint(d.Train); got != want {
+			if got := train.DividedFingerprint(d.Train, d.Share); got != want {
 				return fmt.Errorf("fingerprint %s, expected %s", got, want)
 			}
 			if fmt.Sprint(d.Vectors) != fmt.Sprint(one.Vectors) {

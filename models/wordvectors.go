@@ -27,44 +27,56 @@ type VectorsReport struct {
 }
 
 // readVectors reads the vectors of the words in all data sets, and extends the vocabulary by the words that have one.
-func (d *Data) readVectors(c *config.Config) error {
+func (d *Data) readVectors(c *config.Config, t inputs.Training) error {
 	vocab := structured.NewAlphabet(d.inputs.Vocab[0].Names()...)
-	table, err := d.vectorsOf(c, vocab)
+	table, err := d.vectorsOf(c, t, vocab)
 	if err != nil {
 		return err
 	}
 	d.inputs.Vocab = slices.Clone(d.inputs.Vocab)
 	d.inputs.Vocab[0], d.inputs.Vectors = vocab, table
-	return d.inputs.Apply(d.Train, c.Threads)
+	return makeAgain(d.inputs, t, c)
 }
 
 // readWordRows reads the vectors of the words in all data sets, which become dense inputs, and makes them in the training data.
-func (d *Data) readWordRows(c *config.Config) error {
-	if d.Train.Readable().Column(text.WordColumn) == nil {
+func (d *Data) readWordRows(c *config.Config, t inputs.Training) error {
+	if t.Own.Column(text.WordColumn) == nil {
 		return structured.BadInput("--vectors %s: %s has no column of words; name it with --columns", c.Vectors, d.Train.Name)
 	}
 	if d.Train.Dim > 0 {
 		return structured.BadInput("--vectors %s: the data has dense features already; net linear reads one or the other: leave out --dense or --encoder, or join the vectors to the features", c.Vectors)
 	}
 	words := structured.NewAlphabet(text.Unknown)
-	table, err := d.vectorsOf(c, words)
+	table, err := d.vectorsOf(c, t, words)
 	if err != nil {
 		return err
 	}
 	was := d.inputs
 	d.inputs.WordRows = &inputs.WordRows{Words: words, Vectors: table}
 	was.Own, was.Template, was.WordRows = nil, nil, d.inputs.WordRows // attributes are there already
-	return was.Apply(d.Train, c.Threads)
+	return makeAgain(was, t, c)
+}
+
+// makeAgain makes inputs of the training data that have changed since they were fitted.
+func makeAgain(in inputs.Inputs, t inputs.Training, c *config.Config) error {
+	if err := in.Apply(t.Own, c.Threads); err != nil {
+		return err
+	}
+	return t.Complete(in)
 }
 
 // vectorsOf reads the vectors of the words of a vocabulary and of those in all data sets, which it adds to the vocabulary if they have one.
-func (d *Data) vectorsOf(c *config.Config, vocab *structured.Alphabet) (*graph.WordVectors, error) {
-	sets := d.Sets()
+func (d *Data) vectorsOf(c *config.Config, t inputs.Training, vocab *structured.Alphabet) (*graph.WordVectors, error) {
+	sets := append([]*structured.Dataset{t.Own}, d.Sets()[1:]...)
 	wanted := structured.NewAlphabet(vocab.Names()...)
 	words := make([][]string, len(sets))
 	for k, set := range sets {
+		var peers structured.Peers
+		if k == 0 {
+			peers = t.Share.Peers
+		}
 		var err error
-		if words[k], err = text.Words(set); err != nil {
+		if words[k], err = text.Words(set, peers); err != nil {
 			return nil, err
 		}
 		text.AddForms(wanted, words[k])

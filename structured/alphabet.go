@@ -108,11 +108,11 @@ func (a *Alphabet) IndexAll(names []string, to []int32) {
 		now := names[:min(len(names), some)]
 		for k, name := range now {
 			hashes[k] = uint32(maphash.String(alphabetSeed, name))
-			slot := a.home(hashes[k])
+			slot := a.firstSlot(hashes[k])
 			vec.Prefetch(a.table[slot : slot+1])
 		}
 		for k := range now {
-			if entries[k] = a.table[a.home(hashes[k])]; entries[k].number > 0 {
+			if entries[k] = a.table[a.firstSlot(hashes[k])]; entries[k].number > 0 {
 				number := entries[k].number
 				vec.Prefetch(a.names[number-1 : number])
 			}
@@ -146,7 +146,7 @@ func (a *Alphabet) IndexBytes(name []byte) int32 {
 
 // find returns the entry of name, or a zero entry if the alphabet lacks it.
 func (a *Alphabet) find(hash uint32, name string) alphabetEntry {
-	for slot := a.home(hash); ; slot = a.next(slot) {
+	for slot := a.firstSlot(hash); ; slot = a.next(slot) {
 		if e := a.table[slot]; e.number == 0 || e.hash == hash && a.names[e.number-1] == name {
 			return e
 		}
@@ -154,23 +154,24 @@ func (a *Alphabet) find(hash uint32, name string) alphabetEntry {
 }
 
 func (a *Alphabet) findBytes(hash uint32, name []byte) alphabetEntry {
-	for slot := a.home(hash); ; slot = a.next(slot) {
+	for slot := a.firstSlot(hash); ; slot = a.next(slot) {
 		if e := a.table[slot]; e.number == 0 || e.hash == hash && a.names[e.number-1] == string(name) {
 			return e
 		}
 	}
 }
 
-// insert puts e into the first free slot from its home on.
+// insert puts e into the first free slot from that of its hash on.
 func (a *Alphabet) insert(e alphabetEntry) {
-	slot := a.home(e.hash)
+	slot := a.firstSlot(e.hash)
 	for a.table[slot].number > 0 {
 		slot = a.next(slot)
 	}
 	a.table[slot] = e
 }
 
-func (a *Alphabet) home(hash uint32) int { return int(hash) & (len(a.table) - 1) }
+// firstSlot is where a name of that hash is looked for first.
+func (a *Alphabet) firstSlot(hash uint32) int { return int(hash) & (len(a.table) - 1) }
 
 func (a *Alphabet) next(slot int) int { return (slot + 1) & (len(a.table) - 1) }
 

@@ -49,7 +49,6 @@ type Dataset struct {
 	Attributes     *Sparse     // sparse inputs, or nil
 	EdgeAttributes *Sparse     // sparse inputs of the step into each position (empty where a chain starts), or nil
 	Dictionary     *Dictionary // the attribute numbers of Attributes and EdgeAttributes
-	Share          *Share      // the examples that have attributes here, where other processes have those of others; nil: all
 
 	Looks []ImageLook // [n] of the images that examples are made of, as far as somebody has looked at them; or nil
 
@@ -126,9 +125,6 @@ func (d *Dataset) Column(name string) []string {
 // ForgetText drops the columns and the layout of a text file. The names of the columns stay.
 func (d *Dataset) ForgetText() {
 	d.Columns, d.Layout, d.Ranges = nil, nil, nil
-	if d.Share != nil {
-		d.Share.Text = nil
-	}
 }
 
 // The range of an example's weight that is not 0. Gradients are scaled by weights in float32, which has no room for those far beyond.

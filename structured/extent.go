@@ -14,7 +14,7 @@ type Extent struct {
 	Labels                     float64
 }
 
-// Extent measures d. Of its text and its attributes, which processes with shares divide, it has the part of one process.
+// Extent measures d.
 func (d *Dataset) Extent() Extent {
 	e := Extent{Sequences: float64(d.Len()), Positions: float64(d.Positions()), Columns: float64(len(d.Columns)), EntryBytes: 4}
 	if d.Alphabet != nil {
@@ -27,9 +27,6 @@ func (d *Dataset) Extent() Extent {
 				e.EntryBytes = 8
 			}
 		}
-	}
-	if d.Share != nil {
-		e.Columns, e.Entries = e.Columns/float64(d.Share.Processes), e.Entries/float64(d.Share.Processes)
 	}
 	if d.Characters != nil {
 		e.Characters = float64(len(d.Characters.Ids))
@@ -61,6 +58,12 @@ func (d *Dataset) Extent() Extent {
 			}
 		}
 	}
+	return e
+}
+
+// Divided returns the extent of what each of n processes has that divide text and attributes among themselves.
+func (e Extent) Divided(n int) Extent {
+	e.Columns, e.Entries = e.Columns/float64(n), e.Entries/float64(n)
 	return e
 }
 

@@ -31,8 +31,7 @@ func TestAgree(t *testing.T) {
 		}
 		err := rankstest.InProcess(context.Background(), len(texts), func(ctx context.Context, g ranks.Group) error {
 			mine, counts := counted(texts[g.Rank()])
-			s := structured.Share{Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) }}
-			common, total, number, err := s.Agree(mine, counts, least)
+			common, total, number, err := ranks.PeersOf(ctx, g).Agree(mine, counts, least)
 			if err != nil {
 				return err
 			}
@@ -93,7 +92,7 @@ func TestExtend(t *testing.T) {
 		err := rankstest.InProcess(context.Background(), len(texts), func(ctx context.Context, g ranks.Group) error {
 			mine, counts := counted(texts[g.Rank()])
 			old, _ := counted(known)
-			s := structured.Share{Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) }}
+			s := ranks.PeersOf(ctx, g)
 			all, number, err := s.Extend(old, mine, counts, least)
 			if err != nil {
 				return err
@@ -138,13 +137,13 @@ func TestComplete(t *testing.T) {
 				}
 			}
 			d.Attributes = &x
-			d.Share = &structured.Share{First: first, Last: last, Kept: true, Process: g.Rank(), Processes: 2, Gather: func(mine []byte) ([][]byte, error) {
+			peers := structured.NewPeers(g.Rank(), 2, func(mine []byte) ([][]byte, error) {
 				if cut && g.Rank() == 1 {
 					mine = mine[:len(mine)-1]
 				}
 				return g.AllGather(ctx, mine)
-			}}
-			err := d.AllGatherAttributes()
+			}, nil)
+			err := structured.Share{Peers: peers, First: first, Last: last}.AllGatherAttributes(&d)
 			if cut {
 				if err == nil {
 					return fmt.Errorf("a message that ends too soon is taken")
@@ -171,13 +170,13 @@ func TestComplete(t *testing.T) {
 func TestAllGatherNumbers(t *testing.T) {
 	const n = 9_000_000
 	err := rankstest.InProcess(t.Context(), 3, func(ctx context.Context, g ranks.Group) error {
-		s := structured.Share{Process: g.Rank(), Processes: 3, Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) }}
+		peers := ranks.PeersOf(ctx, g)
 		x, ends := make([]int32, n), []int{0, n - 10, n - 10, n}
 		mine := x[ends[g.Rank()]:ends[g.Rank()+1]]
 		for k := range mine {
 			mine[k] = int32(ends[g.Rank()] + k)
 		}
-		if err := structured.AllGatherNumbers(&s, x, mine); err != nil {
+		if err := structured.AllGatherNumbers(peers, x, mine); err != nil {
 			return err
 		}
 		for k, got := range x {
@@ -185,7 +184,7 @@ func TestAllGatherNumbers(t *testing.T) {
 				return fmt.Errorf("rank %d has %d at %d", g.Rank(), got, k)
 			}
 		}
-		if err := structured.AllGatherNumbers(&s, make([]float32, n+1), make([]float32, len(mine))); err == nil {
+		if err := structured.AllGatherNumbers(peers, make([]float32, n+1), make([]float32, len(mine))); err == nil {
 			return fmt.Errorf("a number that no process has is no error")
 		}
 		return nil

@@ -83,7 +83,7 @@ func TestAccelerated(t *testing.T) {
 	}{{acceleratedProblems(), acceleratedMethods()}, {walks, acceleratedWalks()}} {
 		for problem, p := range run.problems {
 			for name, method := range run.methods {
-				if method().Convex() && !p.Scorer.Affine() {
+				if method().Traits().Convex && !p.Scorer.Affine() {
 					continue
 				}
 				t.Run(problem+"/"+name, func(t *testing.T) { sameAccelerated(t, p, method) })

@@ -12,9 +12,12 @@ import (
 )
 
 // Fingerprint returns a short text that is equal for data sets that train alike: the same inputs, labels and weights,
-// regardless of their source. The columns of a text file count only through the inputs computed from them. All processes that share the
-// attributes of a data set call it alike, and get what one process with all of them does.
-func Fingerprint(d *structured.Dataset) string {
+// regardless of their source. The columns of a text file count only through the inputs computed from them.
+func Fingerprint(d *structured.Dataset) string { return DividedFingerprint(d, structured.Whole(d)) }
+
+// DividedFingerprint is Fingerprint for data of whose attributes each process has those of its share. All processes call
+// it alike, and get what one process with all attributes does.
+func DividedFingerprint(d *structured.Dataset, share structured.Share) string {
 	h := sha256.New()
 	add(h, d.Offsets)
 	add(h, d.Labels)
@@ -66,15 +69,9 @@ func Fingerprint(d *structured.Dataset) string {
 		}
 	}
 	for s, rows := range d.AttributeRows() {
-		if d.HasShare() {
-			if err := addShared(h, d, s, rows); err != nil {
-				return fmt.Sprint(err) // other ranks are lost, which the next call says
-			}
-			continue
+		if err := addDivided(h, share, s, rows); err != nil {
+			return fmt.Sprint(err) // other ranks are lost, which the next call says
 		}
-		add(h, s.Offsets)
-		add(h, s.Index)
-		add(h, s.Value)
 	}
 	names := append([]*structured.Alphabet{d.Alphabet}, d.Vocab...)
 	if d.Characters != nil {
@@ -102,22 +99,23 @@ func FingerprintOf(x []float32) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
-// SharedFingerprint is FingerprintOf for n numbers of which each process of a share has its own: those of all processes follow each other. All call it alike.
-func SharedFingerprint(share *structured.Share, own []float32, n int) (string, error) {
+// DividedFingerprintOf is FingerprintOf for n numbers of which each process has its own: those of all processes follow
+// each other. All call it alike.
+func DividedFingerprintOf(peers structured.Peers, own []float32, n int) (string, error) {
 	h := sha256.New()
 	head(h, own, n)
 	none := 0
-	err := pass(h, share, &none, func() { write(h, own) })
+	err := pass(h, peers, &none, func() { write(h, own) })
 	return fmt.Sprintf("%x", h.Sum(nil)[:8]), err
 }
 
 // pass hands a hash and a number from process to process, each of which adds its own.
-func pass(h hash.Hash, share *structured.Share, n *int, own func()) error {
+func pass(h hash.Hash, peers structured.Peers, n *int, own func()) error {
 	state, err := save(h, *n)
 	if err != nil {
 		return err
 	}
-	err = share.Pass(state, func() error {
+	err = peers.Pass(state, func() error {
 		if *n, err = restore(h, state); err != nil {
 			return err
 		}
@@ -132,14 +130,14 @@ func pass(h hash.Hash, share *structured.Share, n *int, own func()) error {
 	return err
 }
 
-// addShared adds attributes of which each process has those of its own examples, as if one had all; rows says where those of each example begin. All processes have
-// values, or none has.
-func addShared(h hash.Hash, d *structured.Dataset, s *structured.Sparse, rows []int) error {
-	first, last := rows[d.Share.First], rows[d.Share.Last]
+// addDivided adds attributes of which each process has those of its share, as if one had all; rows says where those of
+// each example begin. All processes have values, or none has.
+func addDivided(h hash.Hash, share structured.Share, s *structured.Sparse, rows []int) error {
+	first, last := rows[share.First], rows[share.Last]
 	entries := 0 // of the examples so far
 	head(h, s.Offsets, len(s.Offsets))
 	write(h, s.Offsets[:1])
-	err := pass(h, d.Share, &entries, func() {
+	err := pass(h, share.Peers, &entries, func() {
 		for ends := range slices.Chunk(s.Offsets[first+1:last+1], 4096) {
 			moved := slices.Clone(ends)
 			for k := range moved {
@@ -153,7 +151,7 @@ func addShared(h hash.Hash, d *structured.Dataset, s *structured.Sparse, rows []
 		return err
 	}
 	head(h, s.Index, entries)
-	if err = pass(h, d.Share, &entries, func() { write(h, s.Index) }); err != nil {
+	if err = pass(h, share.Peers, &entries, func() { write(h, s.Index) }); err != nil {
 		return err
 	}
 	if s.Value == nil {
@@ -161,7 +159,7 @@ func addShared(h hash.Hash, d *structured.Dataset, s *structured.Sparse, rows []
 		return nil
 	}
 	head(h, s.Value, entries)
-	return pass(h, d.Share, &entries, func() { write(h, s.Value) })
+	return pass(h, share.Peers, &entries, func() { write(h, s.Value) })
 }
 
 // save returns the state of a hash of SHA-256 and a number; restore returns to it.

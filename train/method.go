@@ -13,8 +13,8 @@ type Method interface {
 	// Name is the method's name on the command line.
 	Name() string
 
-	// Convex reports whether the method requires a scorer that is affine in the weights.
-	Convex() bool
+	// Traits say what all of the method's kind need and take.
+	Traits() Traits
 
 	// Start begins at s.W, or resumes if Archive has restored the method. It may run full passes to find a step size.
 	Start(ctx context.Context, p *Problem, s *State) error
@@ -25,6 +25,18 @@ type Method interface {
 
 	// Archive saves or restores the method's state.
 	Archive(a engine.Archive)
+}
+
+// Traits are what a method needs and takes, whatever its parameters are.
+type Traits struct {
+	Convex bool // it requires a scorer that is affine in the weights
+	L1     bool // it minimises objectives with λ₁‖w‖₁
+	Bounds bool // it keeps weights between bounds
+	Radius bool // it keeps weights in a ball
+
+	// Lanes: it works in the engine's lanes, on the potentials of single examples. An engine on a device has none:
+	// accelerators offer only steps and passes.
+	Lanes bool
 }
 
 // State is the public state of a run: the weights and what is known about them. Checkpoints save it.

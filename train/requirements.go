@@ -102,26 +102,12 @@ func CheckCenter(method string, o *engine.Objective) error {
 	return Refuse(method, OriginCenter, "takes steps that shrink the weights towards zero, but the regulariser has another centre (prior)")
 }
 
-// L1Method is a method that minimises objectives with λ₁‖w‖₁.
-type L1Method interface {
-	Method
-	// TakesL1 marks the method.
-	TakesL1()
-}
-
 // CheckL1 rejects a method that does not minimise λ₁‖w‖₁ for an objective that has it.
 func CheckL1(m Method, o *engine.Objective) error {
-	if _, ok := m.(L1Method); ok || o.L1 == 0 {
+	if m.Traits().L1 || o.L1 == 0 {
 		return nil
 	}
 	return Refuse(m.Name(), NoL1, "takes no steps for λ₁‖w‖₁, which is not differentiable at 0")
-}
-
-// BoundsMethod is a method that keeps weights between bounds.
-type BoundsMethod interface {
-	Method
-	// TakesBounds marks the method.
-	TakesBounds()
 }
 
 // CheckBounds rejects a method, or a device, that does not keep weights between bounds for an objective that has them. Their duals need λ > 0.
@@ -129,8 +115,8 @@ func CheckBounds(m Method, o *engine.Objective, onDevice bool) error {
 	if o.Bounds == nil {
 		return nil
 	}
-	switch _, ok := m.(BoundsMethod); {
-	case !ok:
+	switch {
+	case !m.Traits().Bounds:
 		return Refuse(m.Name(), NoBounds, "takes steps that know no bounds of the weights")
 	case onDevice:
 		return Refuse(m.Name(), HostPotentials, "keeps weights between bounds on the CPU only")
@@ -142,16 +128,9 @@ func CheckBounds(m Method, o *engine.Objective, onDevice bool) error {
 	return nil
 }
 
-// RadiusMethod is a method that keeps weights in a ball.
-type RadiusMethod interface {
-	Method
-	// TakesRadius marks the method.
-	TakesRadius()
-}
-
 // CheckRadius rejects a method that keeps no weights in a ball for an objective that has one.
 func CheckRadius(m Method, o *engine.Objective) error {
-	if _, ok := m.(RadiusMethod); ok || o.Radius == 0 {
+	if m.Traits().Radius || o.Radius == 0 {
 		return nil
 	}
 	return Refuse(m.Name(), NoBall, "takes steps that do not stay in a ball of weights")
@@ -160,14 +139,6 @@ func CheckRadius(m Method, o *engine.Objective) error {
 // CheckTerms rejects a method that does not minimise some term of an objective, or keep one of its constraints.
 func CheckTerms(m Method, o *engine.Objective, onDevice bool) error {
 	return cmp.Or(CheckL1(m, o), CheckBounds(m, o, onDevice), CheckRadius(m, o))
-}
-
-// LaneUser is a method that works in the engine's lanes, on the potentials of single examples. An engine on a device has no
-// lanes: Accelerators only offer steps and passes.
-type LaneUser interface {
-	Method
-	// UsesLanes marks the method.
-	UsesLanes()
 }
 
 // HostChecker is a method that can run on a device with some of its parameters only.
@@ -182,7 +153,7 @@ func CheckAccelerated(m Method) error {
 	if m, ok := m.(HostChecker); ok {
 		return m.CheckHost()
 	}
-	if _, ok := m.(LaneUser); !ok {
+	if !m.Traits().Lanes {
 		return nil
 	}
 	return Refuse(m.Name(), HostPotentials, "steps from example to example on the CPU only")

@@ -4,11 +4,11 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/nets/graph"
-	"github.com/dsp-go/dsp/structured"
 )
 
 // FitBoxes is Fit for candidate boxes and windows: their dense features are there already.
-func FitBoxes(c *config.Config, train *structured.Dataset) (Inputs, error) {
+func FitBoxes(c *config.Config, t Training) (Inputs, error) {
+	train := t.All
 	s := localisation.Of(train)
 	in := Inputs{Features: c.Features, Map: graph.Map{Height: s.Map[0], Width: s.Map[1], Channels: s.Map[2]}}
 	in.Sliding = s.Sliding

@@ -17,17 +17,18 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Extend returns the inputs of a model for more training data, and makes them there. What the model numbers (words, characters,
+// Extend returns the inputs of a model for more training data, and makes them for the process's own examples. What the model numbers (words, characters,
 // attributes) keeps its number, and what only the data has follows, where it occurs at least as often as c says. Templates, lists of words
 // and statistics stay the model's. New words have no vector, where the model has some.
-func (in Inputs) Extend(c *config.Config, train *structured.Dataset) (Inputs, error) {
+func (in Inputs) Extend(c *config.Config, t Training) (Inputs, error) {
+	train := t.Own
 	if in.WordRows != nil {
 		if err := in.WordRows.apply(train); err != nil {
 			return in, err
 		}
 	}
 	if in.Vocab != nil || readsBoth(c) && in.Template != nil {
-		if err := in.extendWords(c, train); err != nil {
+		if err := in.extendWords(c, t); err != nil {
 			return in, err
 		}
 	}
@@ -45,7 +46,10 @@ func (in Inputs) Extend(c *config.Config, train *structured.Dataset) (Inputs, er
 		}
 		return in, nil
 	}
-	o := templates.Options{MinCount: max(1, c.MinCount), HashBits: in.Dictionary.HashBits, Threads: host.Threads(c.Threads), Known: in.Dictionary}
+	o := templates.Options{
+		MinCount: max(1, c.MinCount), HashBits: in.Dictionary.HashBits, Threads: host.Threads(c.Threads),
+		Known: in.Dictionary, Peers: t.Share.Peers,
+	}
 	if o.HashBits > 0 {
 		o.MinCount = 1
 	}
@@ -68,11 +72,12 @@ func (in Inputs) Extends(numbered bool) bool {
 func readsBoth(c *config.Config) bool { return c.Network().ReadsAttributes() }
 
 // extendWords extends the vocabularies and numbers the words of the data.
-func (in *Inputs) extendWords(c *config.Config, train *structured.Dataset) error {
+func (in *Inputs) extendWords(c *config.Config, t Training) error {
+	train, peers := t.Own, t.Share.Peers
 	was, characters := in.Vocab, in.Characters
 	least := cmp.Or(c.MinCount, defaultWordCount)
 	words := in.wordsOf(train)
-	found, err := text.BuildVocab(words, least)
+	found, err := text.BuildVocab(words, least, peers)
 	if err != nil {
 		return err
 	}
@@ -87,7 +92,7 @@ func (in *Inputs) extendWords(c *config.Config, train *structured.Dataset) error
 		in.Vocab = append(in.Vocab, names)
 	}
 	if c.Network().ReadsCharacters() {
-		if in.Characters, err = text.BuildCharacters(words, least); err != nil {
+		if in.Characters, err = text.BuildCharacters(words, least, peers); err != nil {
 			return err
 		}
 		in.Characters = union.Alphabet(characters, in.Characters)

@@ -25,7 +25,7 @@ func TestExtendKeepsVectors(t *testing.T) {
 		}
 		return d
 	}
-	vocab, err := text.BuildVocab(read("the O\nfox O\nthe O\nfox O\n"), 2)
+	vocab, err := text.BuildVocab(read("the O\nfox O\nthe O\nfox O\n"), 2, structured.Peers{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestExtendKeepsVectors(t *testing.T) {
 		vectors.Rows = append(vectors.Rows, float32(2*k+1), float32(2*k+2))
 	}
 	d := read("fox O\nnew O\nnew O\nrare O\n")
-	more, err := Inputs{Vocab: vocab, Vectors: vectors}.Extend(&c, d)
+	more, err := Inputs{Vocab: vocab, Vectors: vectors}.Extend(&c, Alone(d))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,15 +58,16 @@ type Inputs struct {
 // templateSuffix completes a name in messages about a built-in template.
 const templateSuffix = ".template"
 
-// Fit fits the inputs that c asks for to the training data, and makes them there.
-func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
+// Fit fits the inputs that c asks for to the training data, and makes them for the process's own examples.
+func Fit(c *config.Config, t Training) (Inputs, error) {
+	train := t.Own
 	columns := formats.Find(c.Format).Columns
 	if !columns && (train.Column(text.WordColumn) == nil || !readsWords(c)) {
 		return Inputs{Dictionary: train.Dictionary}, nil
 	}
 	set, err := "none", error(nil)
 	if columns {
-		set, err = featureSet(c, train)
+		set, err = featureSet(c, t.All)
 	}
 	if err != nil {
 		return Inputs{}, err
@@ -83,24 +84,26 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 		return in, nil // rows alone
 	}
 	if set == "none" || both {
-		if err := in.fitWords(c, train); err != nil {
+		if err := in.fitWords(c, t); err != nil {
 			return Inputs{}, structured.BadInput("%w; name it with --columns", err)
 		}
 		if err := in.Apply(train, c.Threads); err != nil || set == "none" {
 			return in, err
 		}
 	}
-	t, err := listed(c, set)
+	of, err := listed(c, set)
 	if err != nil {
 		return Inputs{}, err
 	}
 	if c.Structure == "segments" {
-		t.Longest = cmp.Or(c.MaxLength, segments.Longest(train))
+		of.Longest = cmp.Or(c.MaxLength, segments.Longest(t.All))
 	}
-	if err := t.Learn(train, cmp.Or(c.MinCount, defaultWordCount)); err != nil {
+	if err := of.Learn(train, cmp.Or(c.MinCount, defaultWordCount), t.Share.Peers); err != nil {
 		return Inputs{}, err
 	}
-	err = t.Fit(train, templates.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
+	o := templates.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)}
+	o.Peers = t.Share.Peers
+	err = of.Fit(train, o)
 	if err == nil && both && train.Dictionary.Edges() > 0 {
 		err = structured.BadInput("net %s does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
 			c.Net, train.Dictionary.Edges())
@@ -108,7 +111,7 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	if err == nil && both && train.Dictionary.Segment != nil {
 		err = structured.BadInput("net %s does not read attributes of whole segments; leave out the template's lines that begin with S, or use --net linear", c.Net)
 	}
-	in.Template, in.Dictionary = t, train.Dictionary
+	in.Template, in.Dictionary = of, train.Dictionary
 	return in, err
 }
 
@@ -148,12 +151,11 @@ func listed(c *config.Config, set string) (*features.Template, error) {
 }
 
 // fitWords collects the vocabularies of words and, where c asks for them, of characters.
-func (in *Inputs) fitWords(c *config.Config, train *structured.Dataset) error {
-	least := cmp.Or(c.MinCount, defaultWordCount)
-	train = in.wordsOf(train)
+func (in *Inputs) fitWords(c *config.Config, t Training) error {
+	least, words, peers := cmp.Or(c.MinCount, defaultWordCount), in.wordsOf(t.Own), t.Share.Peers
 	var err error
-	if in.Vocab, err = text.BuildVocab(train, least); err == nil && c.Network().ReadsCharacters() {
-		in.Characters, err = text.BuildCharacters(train, least)
+	if in.Vocab, err = text.BuildVocab(words, least, peers); err == nil && c.Network().ReadsCharacters() {
+		in.Characters, err = text.BuildCharacters(words, least, peers)
 	}
 	return err
 }

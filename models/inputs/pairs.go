@@ -31,12 +31,13 @@ var PairWords = []string{"word"}
 const defaultPairCount = 2
 
 // FitPairs is Fit for sentence pairs and pairs of other items.
-func FitPairs(c *config.Config, train *structured.Dataset) (Inputs, error) {
+func FitPairs(c *config.Config, t Training) (Inputs, error) {
+	train := t.All
 	in := Inputs{Features: "none", Words: PairWords}
 	p := c.Preset()
 	reads := c.Net != "auto" && (len(p.Reads) == 0 || p.CanRead(nets.ReadsWords)) // the items' words
 	if reads && train.Column(PairWords[0]) != nil {
-		if err := in.fitWords(c, train); err != nil {
+		if err := in.fitWords(c, Alone(train)); err != nil {
 			return Inputs{}, err
 		}
 		if err := in.encode(train); err != nil {

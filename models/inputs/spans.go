@@ -20,7 +20,8 @@ type Spans struct{ Arcs }
 var SpanWords = []string{"word", "upos"}
 
 // FitConstituents is Fit for trees of constituents.
-func FitConstituents(c *config.Config, train *structured.Dataset) (Inputs, error) {
+func FitConstituents(c *config.Config, data Training) (Inputs, error) {
+	train := data.All
 	linear := c.Preset().Linear || c.Net == "auto" && c.Features != "none"
 	switch {
 	case !linear && c.Template != "":

@@ -55,12 +55,12 @@ const quietest = 0.1
 // FitRows is FitStandard for the last width columns of d's features, the rows of an encoder, which stand beside attributes: their deviations
 // are alike, but for columns that hardly vary, and such that a row is about as long in the mean square as the attributes of a position. Steps on an
 // example then move the weights of both alike. Columns before these stay as they are. All processes that share the attributes of d call it alike.
-func FitRows(d *structured.Dataset, width int) (*Standard, error) {
+func FitRows(d *structured.Dataset, width int, share structured.Share) (*Standard, error) {
 	s, err := FitStandard(d)
 	if err != nil {
 		return nil, err
 	}
-	square, err := meanSquare(d)
+	square, err := meanSquare(d, share)
 	if err != nil {
 		return nil, err
 	}
@@ -83,22 +83,20 @@ func FitRows(d *structured.Dataset, width int) (*Standard, error) {
 }
 
 // meanSquare returns the mean of ‖x_t‖² over the attributes of positions.
-func meanSquare(d *structured.Dataset) (float64, error) {
+func meanSquare(d *structured.Dataset, share structured.Share) (float64, error) {
 	x := d.Attributes // empty rows, where other processes have the attributes
 	first, last := x.Offsets[0], x.Offsets[d.Positions()]
 	total := float64(last - first)
 	if x.Value != nil {
 		total = vec.Norm2(x.Value[first:last])
 	}
-	if d.HasShare() {
-		all, err := structured.AllGather(d.Share, total, nil)
-		if err != nil {
-			return 0, err
-		}
-		total = 0
-		for _, x := range all {
-			total += x
-		}
+	all, err := structured.AllGather(share.Peers, total, nil)
+	if err != nil {
+		return 0, err
+	}
+	total = 0
+	for _, x := range all {
+		total += x
 	}
 	return total / float64(d.Positions()), nil
 }

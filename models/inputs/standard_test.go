@@ -35,7 +35,12 @@ func rowsOf(t *testing.T, d *structured.Dataset) []float32 {
 
 func fitRows(t *testing.T, d *structured.Dataset, width int) *Standard {
 	t.Helper()
-	s, err := FitRows(d, width)
+	return fitRowsOf(t, d, structured.Whole(d), width)
+}
+
+func fitRowsOf(t *testing.T, d *structured.Dataset, share structured.Share, width int) *Standard {
+	t.Helper()
+	s, err := FitRows(d, width, share)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +123,8 @@ func TestFitRowsShared(t *testing.T) {
 	d := besideAttributes(3)
 	want := fitRows(t, d, 3)
 	var sent [2][]byte
-	process := func(k int, gather func([]byte) ([][]byte, error)) *structured.Dataset { // knows the attributes of example k alone
+	// A process knows the attributes of example k alone.
+	process := func(k int, gather func([]byte) ([][]byte, error)) (*structured.Dataset, structured.Share) {
 		own := *d
 		own.Attributes = &structured.Sparse{Offsets: []int{0}}
 		for t := range d.Positions() {
@@ -127,14 +133,15 @@ func TestFitRowsShared(t *testing.T) {
 			}
 			own.Attributes.Offsets = append(own.Attributes.Offsets, len(own.Attributes.Index))
 		}
-		own.Share = &structured.Share{First: k, Last: k + 1, Kept: true, Gather: gather}
-		return &own
+		return &own, structured.Share{Peers: structured.NewPeers(k, 2, gather, nil), First: k, Last: k + 1}
 	}
 	for k := range sent { // each gives its own sum; then each gets both
-		fitRows(t, process(k, func(mine []byte) ([][]byte, error) { sent[k] = mine; return [][]byte{mine}, nil }), 3)
+		own, share := process(k, func(mine []byte) ([][]byte, error) { sent[k] = mine; return [][]byte{mine}, nil })
+		fitRowsOf(t, own, share, 3)
 	}
 	for k := range sent {
-		got := fitRows(t, process(k, func([]byte) ([][]byte, error) { return sent[:], nil }), 3)
+		own, share := process(k, func([]byte) ([][]byte, error) { return sent[:], nil })
+		got := fitRowsOf(t, own, share, 3)
 		if !slices.Equal(got.Scale, want.Scale) || !slices.Equal(got.Mean, want.Mean) {
 			t.Errorf("process %d: scales %v, want %v", k, got.Scale, want.Scale)
 		}

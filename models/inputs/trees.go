@@ -10,7 +10,8 @@ import (
 var TreeWords = []string{"word", "upos", "xpos"}
 
 // FitTrees is Fit for treebanks.
-func FitTrees(c *config.Config, train *structured.Dataset) (Inputs, error) {
+func FitTrees(c *config.Config, data Training) (Inputs, error) {
+	train := data.All
 	linear := c.Preset().Linear || c.Net == "auto" && c.Features != "none"
 	switch {
 	case !linear && c.Template != "":

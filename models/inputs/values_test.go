@@ -17,7 +17,7 @@ func TestKnowsSomeColumns(t *testing.T) {
 	}
 	in := Inputs{Words: []string{text.WordColumn, "upos"}}
 	var err error
-	if in.Vocab, err = text.BuildVocab(in.wordsOf(train), 1); err != nil {
+	if in.Vocab, err = text.BuildVocab(in.wordsOf(train), 1, structured.Peers{}); err != nil {
 		t.Fatal(err)
 	}
 	known, err := in.Knows(names, 2, []string{"VERB", "B-PER"})

@@ -116,7 +116,7 @@ func pairOptions(c *config.Config) templates.Options {
 // fitColumns makes the inputs of a network that reads columns of words, and no attributes.
 func fitColumns(c *config.Config, train *structured.Dataset, columns []string) (Inputs, error) {
 	in := Inputs{Features: "none", Words: columns}
-	if err := in.fitWords(c, train); err != nil {
+	if err := in.fitWords(c, Alone(train)); err != nil {
 		return Inputs{}, err
 	}
 	return in, in.encode(train)

@@ -38,8 +38,7 @@ func (in Inputs) Held(dim int) int {
 
 // apply makes the vectors of the words of a data set its dense inputs.
 func (r *WordRows) apply(d *structured.Dataset) error {
-	own := d.Readable()
-	words := own.Column(text.WordColumn)
+	words := d.Column(text.WordColumn)
 	if words == nil {
 		return structured.BadInput("%s: no column of words, whose vectors the model reads; name it with --columns", d.Name)
 	}
@@ -47,18 +46,11 @@ func (r *WordRows) apply(d *structured.Dataset) error {
 		return structured.BadInput("%s: dense features beside vectors of words; net linear reads one or the other: leave out --dense or --encoder, or join the vectors to the features", d.Name)
 	}
 	numbers := make([]int32, d.Positions())
-	mine := numbers
-	if own != d {
-		mine = numbers[d.Offsets[d.Share.First]:d.Offsets[d.Share.Last]]
-	}
 	for t, word := range words {
-		mine[t] = text.FormNumber(r.Words, word)
+		numbers[t] = text.FormNumber(r.Words, word)
 	}
 	d.Source, d.Dim = &wordRowSource{r.Vectors, numbers}, r.Vectors.Dim
-	if own == d {
-		return nil
-	}
-	return structured.AllGatherNumbers(d.Share, numbers, mine) // others have the other words
+	return nil
 }
 
 // Found returns how many words of a data set, whose inputs are made, have a vector.

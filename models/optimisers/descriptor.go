@@ -15,7 +15,7 @@ import (
 )
 
 // Descriptor is an optimiser. Its zero traits are those of a method for any loss and fully known labels that certifies nothing, remembers
-// nothing, and runs until its passes are over. What the train.Method says itself is asked there: Convex, TakesL1, OnDevice.
+// nothing, and runs until its passes are over. What the train.Method says itself is asked there: Convex, TakesL1, OnDevice (train.Traits).
 type Descriptor struct {
 	Name    string // --method NAME
 	Summary string // what it is, in a line
@@ -240,25 +240,16 @@ func (d *Descriptor) plain() train.Method {
 }
 
 // Convex reports whether the method needs scores that are linear in the weights.
-func (d *Descriptor) Convex() bool { return d.plain().Convex() }
+func (d *Descriptor) Convex() bool { return d.plain().Traits().Convex }
 
 // TakesL1 reports whether the method minimises objectives with λ₁‖w‖₁.
-func (d *Descriptor) TakesL1() bool {
-	_, ok := d.plain().(train.L1Method)
-	return ok
-}
+func (d *Descriptor) TakesL1() bool { return d.plain().Traits().L1 }
 
 // TakesBounds reports whether the method keeps weights between bounds.
-func (d *Descriptor) TakesBounds() bool {
-	_, ok := d.plain().(train.BoundsMethod)
-	return ok
-}
+func (d *Descriptor) TakesBounds() bool { return d.plain().Traits().Bounds }
 
 // TakesRadius reports whether the method keeps weights in a ball, and needs one.
-func (d *Descriptor) TakesRadius() bool {
-	_, ok := d.plain().(train.RadiusMethod)
-	return ok
-}
+func (d *Descriptor) TakesRadius() bool { return d.plain().Traits().Radius }
 
 // OnDevice reports whether the method runs on a GPU.
 func (d *Descriptor) OnDevice() bool { return train.CheckAccelerated(d.plain()) == nil }

@@ -18,8 +18,8 @@ func TrainingBytes(weights, other float64) float64 {
 }
 
 // labelMemory refuses text that does not fit into memory with the weights of its attributes.
-func labelMemory(c *config.Config, d *structured.Dataset, times float64) error {
-	extent := d.Extent().Times(times)
+func labelMemory(c *config.Config, d *structured.Dataset, times float64, processes int) error {
+	extent := d.Extent().Divided(processes).Times(times)
 	weights := extent.Weights()
 	if c.HashBits > 0 {
 		weights = float64(int(1)<<c.HashBits) * extent.Labels
@@ -32,7 +32,7 @@ func labelMemory(c *config.Config, d *structured.Dataset, times float64) error {
 
 // treeMemory refuses treebanks that do not fit into memory. The attributes of arcs grow with
 // the square of a sentence's length, and exist twice while they are joined.
-func treeMemory(c *config.Config, d *structured.Dataset, times float64) error {
+func treeMemory(c *config.Config, d *structured.Dataset, times float64, _ int) error {
 	bytes := 0.0
 	for _, t := range d.Tables {
 		if t.Attributes != nil {

@@ -74,16 +74,17 @@ type Task struct {
 	// Choose chooses other settings, of those that are open, where the data need them; nil if they need none. Nil: never.
 	Choose func(c *config.Config, sets []*structured.Dataset) *Choice
 	// Memory refuses training data that do not fit into memory: d is the beginning of a text file, with inputs, and the file is times
-	// as long. Nil: text is not checked.
-	Memory func(c *config.Config, d *structured.Dataset, times float64) error
+	// as long; so many processes divide its text and attributes. Nil: text is not checked.
+	Memory func(c *config.Config, d *structured.Dataset, times float64, processes int) error
 
 	// Read reads a data set in place of the reader of its format. Nil: that reads it.
 	Read func(c *config.Config, s Source) (*structured.Dataset, error)
 	// CheckData refuses data that models with these settings and that many labels cannot be trained on or applied to. Nil: never.
 	CheckData func(c *config.Config, d *structured.Dataset, labels int) error
 
-	// Fit fits the inputs that c asks for to the training data, and makes them there. Inputs.Apply makes them in other data.
-	Fit func(c *config.Config, train *structured.Dataset) (inputs.Inputs, error)
+	// Fit fits the inputs that c asks for to the training data, and makes them for Training.Own. Inputs.Apply makes them in other data. A task whose files have a token per line
+	// and a label per token counts what it numbers with Training.Share.Peers; of others each process reads all.
+	Fit func(c *config.Config, train inputs.Training) (inputs.Inputs, error)
 	// Words are the columns that are read as words; nil: all.
 	Words []string
 	// Load takes the task's own inputs from a model file, and returns how many tensors held them; own is nil for a model without them.

@@ -60,7 +60,7 @@ var _ = builtin(Task{
 	CheckData: func(_ *config.Config, d *structured.Dataset, _ int) error {
 		return transcripts.Frames{}.CheckData(d)
 	},
-	Fit: func(c *config.Config, _ *structured.Dataset) (inputs.Inputs, error) {
+	Fit: func(c *config.Config, _ inputs.Training) (inputs.Inputs, error) {
 		return inputs.Inputs{Features: c.Features}, nil
 	},
 	Output: func(_ config.Config, _ inputs.Inputs, labels int) nets.Output {

@@ -114,7 +114,7 @@ func onlyCasimirTakes(c *config.Config) string {
 
 // checkMethod refuses a method that needs more than the objective has.
 func checkMethod(c *config.Config, d *optimisers.Descriptor, method train.Method, o *engine.Objective) error {
-	if method.Convex() {
+	if method.Traits().Convex {
 		if err := train.CheckConvex(c.Method, o.Scorer); err != nil {
 			return adviseMethod(c, err)
 		}

@@ -64,7 +64,8 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 		return nil, err
 	}
 	if why != "" {
-		o.Log.Info("method " + p.config.Method + ": " + record.Certified(why, p.method.Convex() && objective.Relaxed() != ""))
+		bound := p.method.Traits().Convex && objective.Relaxed() != ""
+		o.Log.Info("method " + p.config.Method + ": " + record.Certified(why, bound))
 	}
 	if how := objective.Relaxed(); how != "" {
 		o.Log.Warn("outputs may not be the best: " + how + "; objectives count an upper bound of their scores")
@@ -76,7 +77,7 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 	if err := p.keepShare(); err != nil || lesson == nil {
 		return p, err
 	}
-	if !data.Train.HasShare() {
+	if data.Share.Size() == 1 {
 		if err := lesson.complete(objective); err != nil {
 			return nil, err
 		}

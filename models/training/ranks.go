@@ -138,28 +138,26 @@ func given(path string) string {
 	return "given"
 }
 
-// share returns the share of a rank in the training data, which it reads; nil for one process.
-func share(ctx context.Context, o TrainOptions) *structured.Share {
-	if g := o.ranks(); g.Size() > 1 {
-		return engine.ShareOf(ctx, g)
-	}
-	return nil
-}
-
 // ownData reports whether a rank needs the inputs of its own examples alone, where they are sparse.
 func ownData(d *optimisers.Descriptor, c *config.Config) bool { return d.OwnData || c.LocalSteps > 0 }
 
-// keepShare keeps the data in shares if the method needs no more of them. Otherwise each rank fetches all.
+// keepShare leaves attributes divided among the ranks if the method needs no more of them. Otherwise each rank fetches
+// all.
 func (p *Problem) keepShare() error {
-	d := p.problem.Data
-	if !d.HasShare() {
+	d, share := p.problem.Data, &p.data.Share
+	if share.Size() == 1 {
 		return nil
 	}
-	if by, ok := p.config.Optimiser(); ok && ownData(by, &p.config) && p.problem.Sparse() != nil && !p.problem.Sparse().HasDense() {
-		p.o.Log.Info("each process holds the attributes of its own examples", "examples", d.Share.Last-d.Share.First, "of", d.Len())
+	if by, ok := p.config.Optimiser(); ok && ownData(by, &p.config) && p.problem.AttributesAlone() {
+		p.o.Log.Info("each process holds the attributes of its own examples",
+			"examples", share.Last-share.First, "of", d.Len())
 		return nil
 	}
-	return d.AllGatherAttributes()
+	if err := share.AllGatherAttributes(d); err != nil {
+		return err
+	}
+	*share = structured.Whole(d)
+	return nil
 }
 
 // fingerprint returns that of a data set, which takes as long as a pass over it.
@@ -168,7 +166,11 @@ func (p *Problem) fingerprint(d *structured.Dataset) string {
 		p.prints = map[*structured.Dataset]string{}
 	}
 	if p.prints[d] == "" {
-		p.prints[d] = train.Fingerprint(d)
+		share := structured.Whole(d)
+		if d == p.data.Train {
+			share = p.data.Share
+		}
+		p.prints[d] = train.DividedFingerprint(d, share)
 	}
 	return p.prints[d]
 }

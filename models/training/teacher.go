@@ -22,8 +22,7 @@ type lesson struct {
 	origin  structured.Marginals // potentials whose marginals are about the targets; zeros where they are not known
 	single  []bool               // targets that are single outputs
 
-	first, last int               // examples, of which this process has asked the teacher
-	share       *structured.Share // of the processes that have asked of all; nil: this one has
+	share structured.Share // the examples whose targets this process has; its peers have the others
 }
 
 // learn asks the teacher of the data for the targets of a model m.
@@ -32,10 +31,11 @@ func learn(c *config.Config, data *models.Data, m *models.Model, log *slog.Logge
 	d.Labels, d.LabelSets = make([]int32, len(data.Train.Labels)), nil
 	l := &lesson{data: &d}
 	form := m.Net.Form()
-	l.first, l.last, l.share = data.TaughtHere()
-	size, copies := 0.0, 2.0                                                                       // targets, and their potentials
-	if method, chosen := c.Optimiser(); data.Train.HasShare() && (!chosen || ownData(method, c)) { // others need those of all examples
-		copies *= float64(l.last-l.first) / float64(max(1, d.Len()))
+	l.share = data.TaughtHere()
+	size, copies := 0.0, 2.0 // targets, and their potentials
+	// Methods without data of their own need those of all examples.
+	if method, chosen := c.Optimiser(); data.Share.Size() > 1 && (!chosen || ownData(method, c)) {
+		copies *= float64(l.share.Last-l.share.First) / float64(max(1, d.Len()))
 	}
 	for _, p := range form.Parts {
 		rows := d.Len()
@@ -62,10 +62,9 @@ func learn(c *config.Config, data *models.Data, m *models.Model, log *slog.Logge
 		return nil, err
 	}
 	engine.BalanceTargets(form, &l.targets)
-	if l.share != nil {
-		if err := structured.AllGatherNumbers(l.share, d.Labels, d.Labels[d.Offsets[l.first]:d.Offsets[l.last]]); err != nil {
-			return nil, err
-		}
+	own := d.Labels[d.Offsets[l.share.First]:d.Offsets[l.share.Last]]
+	if err := structured.AllGatherNumbers(l.share.Peers, d.Labels, own); err != nil {
+		return nil, err
 	}
 	if log != nil {
 		log.Info("targets are the marginals of a teacher", "teacher", c.Teacher, "share", c.TeacherShare, "entropy", fmt.Sprintf("%.6g nats per example", entropy))
@@ -90,25 +89,22 @@ func (l *lesson) give(o *engine.Objective) {
 
 // complete fetches the targets of other processes' examples, for a method that needs them all.
 func (l *lesson) complete(o *engine.Objective) error {
-	if l.share == nil {
-		return nil
-	}
 	parts := slices.Clone(l.targets.Parts)
 	if o.Origin != nil {
 		parts = append(parts, l.origin.Parts...)
 	}
 	for k := range parts {
-		if err := structured.AllGatherNumbers(l.share, parts[k].Values, l.own(&parts[k])); err != nil {
+		if err := structured.AllGatherNumbers(l.share.Peers, parts[k].Values, l.own(&parts[k])); err != nil {
 			return err
 		}
 	}
-	l.share = nil
+	l.share = structured.Whole(l.data)
 	return nil
 }
 
 // own returns the numbers of this process's examples.
 func (l *lesson) own(p *structured.Part) []float32 {
-	return p.Values[p.Offsets[l.first]*p.Width : p.Offsets[l.last]*p.Width]
+	return p.Values[p.Offsets[l.share.First]*p.Width : p.Offsets[l.share.Last]*p.Width]
 }
 
 // fingerprint is equal for equal targets, whichever process has them.
@@ -116,11 +112,7 @@ func (l *lesson) fingerprint() (string, error) {
 	var parts []string
 	for k := range l.targets.Parts {
 		p := &l.targets.Parts[k]
-		if l.share == nil {
-			parts = append(parts, train.FingerprintOf(p.Values))
-			continue
-		}
-		print, err := train.SharedFingerprint(l.share, l.own(p), len(p.Values))
+		print, err := train.DividedFingerprintOf(l.share.Peers, l.own(p), len(p.Values))
 		if err != nil {
 			return "", err
 		}

@@ -89,7 +89,7 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 		(c.Device == config.CPU || c.Device == config.AutoDevice) { // a GPU needs features in memory
 		r.LeaveFeatures()
 	}
-	data, err := host.Await(ctx, func() (*models.Data, error) { return r.SharedData(share(ctx, o)) })
+	data, err := host.Await(ctx, func() (*models.Data, error) { return r.SharedData(ranks.PeersOf(ctx, o.ranks())) })
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil, "", nil, train.ErrInterrupted
 	}

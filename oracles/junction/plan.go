@@ -14,8 +14,8 @@ type Plan struct {
 	Entries float64 // of all tables together
 	Width   int     // variables of the largest clique, less 1
 
-	home  []int // [V] the smallest clique of each variable
-	place []int // [F] the clique of each factor
+	cliqueOf []int // [V] the smallest clique of each variable
+	place    []int // [F] the clique of each factor
 }
 
 // Clique is a node of a junction tree.
@@ -143,7 +143,7 @@ func absorb(cliques []Clique) []Clique {
 }
 
 func newPlan(m *factors.Model, cliques []Clique) *Plan {
-	p := &Plan{Cliques: cliques, home: make([]int, len(m.States)), place: make([]int, len(m.Factors))}
+	p := &Plan{Cliques: cliques, cliqueOf: make([]int, len(m.States)), place: make([]int, len(m.Factors))}
 	best := make([]float64, len(m.States))
 	for c, q := range cliques {
 		size := 1.0
@@ -157,7 +157,7 @@ func newPlan(m *factors.Model, cliques []Clique) *Plan {
 		p.Width = max(p.Width, len(q.Vars)-1)
 		for _, v := range q.Vars {
 			if best[v] == 0 || size < best[v] {
-				best[v], p.home[v] = size, c
+				best[v], p.cliqueOf[v] = size, c
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (t *Tree) singles(over semiring) [][]float64 {
 	}
 	for v, n := range t.model.States {
 		all[v] = make([]float64, n)
-		c := t.home[v]
+		c := t.cliqueOf[v]
 		t.reduce(c, []int{v}, over, all[v])
 		for k := range all[v] {
 			if all[v][k] > math.Inf(-1) {

@@ -18,7 +18,7 @@ type Oracle struct{ *chart.Oracle }
 func New() *Oracle { return newOf(fastest) }
 
 func newOf(k *kernels) *Oracle {
-	o, s := chart.New(Declare), products{k: k}
+	o, s := chart.New(Declare), products{kernels: k}
 	o.Products = s.exp
 	return &Oracle{o}
 }

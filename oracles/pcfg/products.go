@@ -21,24 +21,26 @@ import (
 // No factor but 0 is below tiny, and no product of up to four underflows, or else Exp asks the chart, which adds
 // logarithms. So what is 0 is forbidden.
 type products struct {
-	k *kernels
+	kernels *kernels
 
 	n, nonterminals, preterminals int
 
-	pairs, leaves int       // x of a span over more than two words has pairs numbers: B, C; B, Q; P, C. That over two has leaves: P, Q
-	rule, leaf    []float64 // weights [N×pairs], [N×leaves]
-	rules, leafs  []float64 // Σ p(A)/s(A)·x, which rules' expected numbers are proportional to
-	x, y          []float64 // of a span, and Σ_A p(A)/s(A)·rule
-	scale         []float64 // [n] of a span's divisions
+	// x of a span over more than two words has pairs numbers: B, C; B, Q; P, C. That over two has leaves: P, Q.
+	pairs, leaves          int
+	rule, leaf             []float64 // weights [N×pairs], [N×leaves]
+	ruleCounts, leafCounts []float64 // Σ p(A)/s(A)·x, which rules' expected numbers are proportional to
+	x, y                   []float64 // of a span, and Σ_A p(A)/s(A)·rule
+	split                  []float64 // [n] exp(level(i,k) + level(k+1,j) − most), by k
 
-	level   []float64 // [n·n]
-	inside  []float64 // [n·n×N]
-	span    []float64 // [n·n×N] weights
-	word    []float64 // [n×M] weights
-	sums    []float64 // [n·n×N] s
-	p       []float64 // [n·n×N] probabilities
-	pWord   []float64 // [n×M]
-	root, q []float64 // [N]
+	level           []float64 // [n·n]
+	inside          []float64 // [n·n×N]
+	span            []float64 // [n·n×N] weights
+	word            []float64 // [n×M] weights
+	sums            []float64 // [n·n×N] s
+	probability     []float64 // [n·n×N] probabilities
+	wordProbability []float64 // [n×M]
+	root            []float64 // [N]
+	ratio           []float64 // [N] p(A)/s(A) of a span
 }
 
 const (
@@ -82,14 +84,14 @@ func (s *products) exp(θ *structured.Potentials, b int, rate float64, u *struct
 		return 0, false
 	}
 	if u != nil {
-		clear(s.p)
-		clear(s.pWord)
-		clear(s.rules)
-		clear(s.leafs)
+		clear(s.probability)
+		clear(s.wordProbability)
+		clear(s.ruleCounts)
+		clear(s.leafCounts)
 		for a := range N {
-			s.p[all*N+a] = s.root[a] * s.inside[all*N+a] / z
+			s.probability[all*N+a] = s.root[a] * s.inside[all*N+a] / z
 		}
-		narrow(u.Parts[3].Of(b), s.p[all*N:])
+		narrow(u.Parts[3].Of(b), s.probability[all*N:])
 		for w := n - 1; w > 0; w-- {
 			for i := range n - w {
 				s.share(i, i+w)
@@ -107,9 +109,10 @@ func (s *products) resize() {
 		of   *[]float64
 		size int
 	}{
-		{&s.rule, N * s.pairs}, {&s.rules, N * s.pairs}, {&s.leaf, N * s.leaves}, {&s.leafs, N * s.leaves}, {&s.x, s.pairs + s.leaves},
-		{&s.y, s.pairs + s.leaves}, {&s.scale, n}, {&s.level, n * n}, {&s.inside, n * n * N}, {&s.span, n * n * N}, {&s.word, n * M},
-		{&s.sums, n * n * N}, {&s.p, n * n * N}, {&s.pWord, n * M}, {&s.root, N}, {&s.q, N},
+		{&s.rule, N * s.pairs}, {&s.ruleCounts, N * s.pairs}, {&s.leaf, N * s.leaves}, {&s.leafCounts, N * s.leaves},
+		{&s.x, s.pairs + s.leaves}, {&s.y, s.pairs + s.leaves}, {&s.split, n}, {&s.level, n * n}, {&s.inside, n * n * N}, {&s.span, n * n * N},
+		{&s.word, n * M},
+		{&s.sums, n * n * N}, {&s.probability, n * n * N}, {&s.wordProbability, n * M}, {&s.root, N}, {&s.ratio, N},
 	} {
 		*table.of = vec.Grow(*table.of, table.size)
 	}
@@ -184,24 +187,24 @@ func (s *products) words(of []float64, i int) []float64 {
 	return of[i*s.preterminals:][:s.preterminals]
 }
 
-// pair sets x of a span, and the scales of its divisions. It returns their largest level, −∞ if there are none, and
-// false if a scale is tiny.
-func (s *products) pair(i, j int) (x []float64, most float64, ok bool) {
+// sumPairs sets x of a span, and the weights of its splits. It returns their largest level, −∞ if there are none, and
+// false if a weight is tiny.
+func (s *products) sumPairs(i, j int) (x []float64, most float64, ok bool) {
 	n, N, M := s.n, s.nonterminals, s.preterminals
 	most = minusInf
 	for k := i; k < j; k++ {
-		s.scale[k] = s.level[i*n+k] + s.level[(k+1)*n+j]
-		most = max(most, s.scale[k])
+		s.split[k] = s.level[i*n+k] + s.level[(k+1)*n+j]
+		most = max(most, s.split[k])
 	}
 	if most == minusInf {
 		return nil, most, true
 	}
 	for k := i; k < j; k++ {
-		if s.scale[k] -= most; s.scale[k] < logTiny && s.scale[k] > minusInf {
+		if s.split[k] -= most; s.split[k] < logTiny && s.split[k] > minusInf {
 			return nil, most, false
 		}
 	}
-	vec.ExpDoubles(s.scale[i:j])
+	vec.ExpDoubles(s.split[i:j])
 	if j == i+1 {
 		x = s.x[s.pairs:]
 		for p, v := range s.words(s.word, i) {
@@ -213,18 +216,18 @@ func (s *products) pair(i, j int) (x []float64, most float64, ok bool) {
 	for b, v := range s.cells(s.inside, i, j-1) {
 		row := x[b*(N+M):][:N+M]
 		clear(row[:N])
-		times(row[N:], s.words(s.word, j), v*s.scale[j-1])
+		times(row[N:], s.words(s.word, j), v*s.split[j-1])
 	}
 	for p, v := range s.words(s.word, i) {
-		times(x[N*(N+M)+p*N:][:N], s.cells(s.inside, i+1, j), v*s.scale[i])
+		times(x[N*(N+M)+p*N:][:N], s.cells(s.inside, i+1, j), v*s.split[i])
 	}
 	for k := i + 1; k < j-1; k++ {
-		if s.scale[k] == 0 {
+		if s.split[k] == 0 {
 			continue
 		}
 		right := s.cells(s.inside, k+1, j)
 		for b, v := range s.cells(s.inside, i, k) {
-			v *= s.scale[k]
+			v *= s.split[k]
 			row := x[b*(N+M):][:len(right)]
 			for c, w := range right {
 				row[c] += v * w
@@ -245,7 +248,7 @@ func times(to, x []float64, by float64) {
 func (s *products) sum(i, j int, span []float32, rate, ruleTop float64) bool {
 	row, N := i*s.n+j, s.nonterminals
 	inside, weight := s.cells(s.inside, i, j), s.cells(s.span, i, j)
-	x, most, ok := s.pair(i, j)
+	x, most, ok := s.sumPairs(i, j)
 	spanTop, within := weights(weight, span[row*N:], rate)
 	if !ok || !within {
 		return false
@@ -259,7 +262,7 @@ func (s *products) sum(i, j int, span []float32, rate, ruleTop float64) bool {
 		rule = s.leaf
 	}
 	sums := s.cells(s.sums, i, j)
-	s.k.dots(sums, x, rule)
+	s.kernels.dots(sums, x, rule)
 	largest := 0.0
 	for a, v := range sums {
 		inside[a] = v * weight[a]
@@ -285,33 +288,33 @@ func (s *products) share(i, j int) {
 	N, M := s.nonterminals, s.preterminals
 	none := true
 	sums := s.cells(s.sums, i, j)
-	for a, p := range s.cells(s.p, i, j) {
-		if s.q[a] = 0; p > 0 {
-			s.q[a], none = p/sums[a], false
+	for a, p := range s.cells(s.probability, i, j) {
+		if s.ratio[a] = 0; p > 0 {
+			s.ratio[a], none = p/sums[a], false
 		}
 	}
 	if none {
 		return
 	}
-	x, _, _ := s.pair(i, j)
+	x, _, _ := s.sumPairs(i, j)
 	if j == i+1 {
 		y := s.y[s.pairs:]
-		s.k.spread(y, x, s.q, s.leaf, s.leafs)
-		divide(s.words(s.pWord, i), s.words(s.pWord, j), x, y, M)
+		s.kernels.spread(y, x, s.ratio, s.leaf, s.leafCounts)
+		divide(s.words(s.wordProbability, i), s.words(s.wordProbability, j), x, y, M)
 		return
 	}
 	y := s.y[:s.pairs]
-	s.k.spread(y, x, s.q, s.rule, s.rules)
-	divide(s.words(s.pWord, i), s.cells(s.p, i+1, j), x[N*(N+M):], y[N*(N+M):], N)
-	divide(s.cells(s.p, i, j-1), s.words(s.pWord, j), x[N:], y[N:], N+M)
+	s.kernels.spread(y, x, s.ratio, s.rule, s.ruleCounts)
+	divide(s.words(s.wordProbability, i), s.cells(s.probability, i+1, j), x[N*(N+M):], y[N*(N+M):], N)
+	divide(s.cells(s.probability, i, j-1), s.words(s.wordProbability, j), x[N:], y[N:], N+M)
 	for k := i + 1; k < j-1; k++ {
-		if s.scale[k] == 0 {
+		if s.split[k] == 0 {
 			continue
 		}
 		left, right := s.cells(s.inside, i, k), s.cells(s.inside, k+1, j)
-		toLeft, toRight := s.cells(s.p, i, k), s.cells(s.p, k+1, j)
+		toLeft, toRight := s.cells(s.probability, i, k), s.cells(s.probability, k+1, j)
 		for b, v := range left {
-			v *= s.scale[k]
+			v *= s.split[k]
 			row, sum := y[b*(N+M):][:len(right)], 0.0
 			toRight := toRight[:len(right)]
 			for c, w := range right {
@@ -343,10 +346,10 @@ func (s *products) write(u *structured.Marginals, b int) {
 	n := s.n
 	for i := range n {
 		for j := i + 1; j < n; j++ {
-			narrow(u.Parts[0].Of(b)[(i*n+j)*s.nonterminals:][:s.nonterminals], s.cells(s.p, i, j))
+			narrow(u.Parts[0].Of(b)[(i*n+j)*s.nonterminals:][:s.nonterminals], s.cells(s.probability, i, j))
 		}
 	}
-	narrow(u.Parts[1].Of(b), s.pWord)
+	narrow(u.Parts[1].Of(b), s.wordProbability)
 	to := u.Parts[2].Of(b)
 	write := func(weight, sum []float64) func(at, of, count int) {
 		return func(at, of, count int) {
@@ -357,7 +360,7 @@ func (s *products) write(u *structured.Marginals, b int) {
 			}
 		}
 	}
-	s.reorder(write(s.rule, s.rules), write(s.leaf, s.leafs))
+	s.reorder(write(s.rule, s.ruleCounts), write(s.leaf, s.leafCounts))
 }
 
 func narrow(to []float32, x []float64) {

@@ -167,7 +167,7 @@ func (n *tally) run(t *testing.T, what string, j judged, p *train.Problem, best 
 	for range passes {
 		if err := m.Pass(ctx, p, s); err != nil {
 			var infinite *engine.NonFiniteError
-			if (!m.Convex() || states.extreme) && errors.As(err, &infinite) { // stochastic gradients with a step that is too long for an offset of 1e6: nothing was certified
+			if (!m.Traits().Convex || states.extreme) && errors.As(err, &infinite) { // stochastic gradients with a step that is too long for an offset of 1e6: nothing was certified
 				return verdict{gap: math.NaN()}
 			}
 			return abort("pass %d: %v", s.Passes, err)

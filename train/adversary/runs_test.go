@@ -43,7 +43,7 @@ func TestResumed(t *testing.T) {
 			if q == nil {
 				continue
 			}
-			if j.name == "saga, asynchronous" || q != p && q.Doubles() || !j.make().Convex() || !trainable(t, j.make(), q) {
+			if j.name == "saga, asynchronous" || q != p && q.Doubles() || !j.make().Traits().Convex || !trainable(t, j.make(), q) {
 				continue
 			}
 			n.runs++

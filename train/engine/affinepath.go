@@ -156,10 +156,12 @@ type sparsePath struct {
 const fold = 1. / 1024
 
 func (x *sparsePath) at() Point {
-	if !x.open {
-		return Point{p: 1, v: x.W, τ: x.Threshold, box: x.bounds, sparse: x.sparse}
+	w := Point{p: 1, v: x.W, τ: x.Threshold, box: x.bounds, rows: x.sparse}
+	if x.open {
+		w.p, w.q, w.b = x.p, x.q, x.b
 	}
-	return Point{p: x.p, v: x.W, q: x.q, b: x.b, τ: x.Threshold, box: x.bounds, sparse: x.sparse}
+	w.byRows = w.box != nil || w.τ > 0 && (w.q != 0 || w.p != 1)
+	return w
 }
 
 // unfold turns the iterate and the mean into v and s.

@@ -38,12 +38,13 @@ func TestAsynchronousSteps(t *testing.T) {
 	var all structured.Batch
 	var touched sparse.Rows
 	all.Reset(p.Data, p.All())
-	e.Sparse().Rows(&all, &touched)
-	if len(touched.Index) == e.Sparse().NumRows() {
+	rows, _ := e.Rows()
+	rows.Rows(&all, &touched)
+	if len(touched.Index) == rows.NumRows() {
 		t.Fatal("every row is touched")
 	}
-	for row := range e.Sparse().NumRows() {
-		if lo, hi := e.Sparse().Row(int32(row)); !slices.Contains(touched.Index, int32(row)) {
+	for row := range rows.NumRows() {
+		if lo, hi := rows.Row(int32(row)); !slices.Contains(touched.Index, int32(row)) {
 			vec.AddScaledDiff(1, e.Center[lo:hi], w[lo:hi], want[lo:hi])
 			vec.Axpy(0.2*γ, w[lo:hi], want[lo:hi])
 			vec.Axpy(-0.2*γ, e.Center[lo:hi], want[lo:hi])

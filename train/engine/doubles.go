@@ -60,7 +60,7 @@ func (e *Engine) holdsDoubles() bool {
 	if _, sums := e.kind.Oracle().(oracles.DoubleSummer); !sums || e.doubles.tooNarrow || e.OnDevice() || e.Relaxed() != "" {
 		return false
 	}
-	if e.sparse == nil || e.sparse.HasDense() || !e.Loss.Smooth() || e.Loss == Quadratic {
+	if !e.AttributesAlone() || !e.Loss.Smooth() || e.Loss == Quadratic {
 		return false
 	}
 	return e.Completion == nil && len(e.Data.LabelSets) == 0 && e.Lambda > 0 && e.Plain() && e.Radius == 0 && e.Center == nil

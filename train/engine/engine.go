@@ -3,18 +3,19 @@ package engine
 import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Engine evaluates an Objective on whole data sets and on batches, in parallel. It is not safe for concurrent use.
 //
 // With dense inputs each lane pulls gradients back into its own vector. With sparse inputs there are too many weights for
 // that, and each example touches few of them. The lanes then stop in potential space, and their results are scattered, in
-// order, straight into the destination (sparsehome.go).
+// order, straight into the destination (rowaccess.go).
 type Engine struct {
 	*Evaluation
 	backend backend        // where the work is done: on the host or on a device
-	home    home           // of gradients on the host, of dense or of sparse inputs
-	sparse  *sparse.Linear // the scorer if its inputs are sparse, else nil
+	access  access         // of gradients on the host, of dense or of sparse inputs
+	sparse  *sparse.Linear // the access by rows that rowAccess has
 	layout  layout         // how passes deal the examples
 	team    *team          // threads, lanes, and what was found on shards
 	last    batchResults   // of the last step
@@ -27,19 +28,19 @@ type Engine struct {
 
 // NewEngine returns an engine for the objective, on the host. It uses up to the given number of threads (at least 1).
 func NewEngine(o *Objective, threads int) *Engine {
-	linear, _ := o.Scorer.(*sparse.Linear)
+	linear, byRows := o.Scorer.(*sparse.Linear)
 	e := &Engine{
-		Evaluation: NewEvaluation(o), sparse: linear, layout: newLayout(o.Data, o.Scorer.Dim(), linear != nil),
+		Evaluation: NewEvaluation(o), sparse: linear, layout: newLayout(o.Data, o.Scorer.Dim(), byRows),
 		touched: newTouchedRows(o.Scorer), group: alone(),
 	}
 	e.team = newTeam(threads, o.Scorer, e.NewLane)
-	if linear != nil {
-		e.home = &sparseHome{Engine: e}
+	if byRows {
+		e.access = &rowAccess{Engine: e}
 	} else {
-		e.home = &denseHome{Engine: e}
+		e.access = &denseAccess{Engine: e}
 	}
 	e.precise, e.bounds = nets.NewPreciseWorker(o.Scorer) != nil, o.Scorer.Affine()
-	e.splits = linear != nil // for products of D with weights (Step.Product)
+	e.splits = byRows // for products of D with weights (Step.Product)
 	e.backend = hostBackend{e}
 	return e
 }
@@ -47,8 +48,24 @@ func NewEngine(o *Objective, threads int) *Engine {
 // Threads returns how many threads the engine may use.
 func (e *Engine) Threads() int { return e.team.threads }
 
-// Sparse returns the scorer if it is linear in sparse inputs, else nil. Its steps touch few weights.
-func (e *Engine) Sparse() *sparse.Linear { return e.sparse }
+// Rows returns the access by rows to the weights of a scorer that is linear in sparse inputs, and whether there is one.
+// Steps touch few rows. It is for whoever begins a run: what a step does in another way with rows is chosen there.
+func (e *Engine) Rows() (rows *sparse.Linear, ok bool) {
+	rows, ok = e.Scorer.(*sparse.Linear)
+	return rows, ok
+}
+
+// AttributesAlone reports whether a step touches the weights of the batch's own attributes, and no others but those that
+// all examples share.
+func (e *Engine) AttributesAlone() bool {
+	rows, ok := e.Rows()
+	return ok && !rows.HasDense()
+}
+
+// Erase sets to zero all weights of w that a pullback of v changes.
+func (e *Engine) Erase(v *structured.Marginals, batch *structured.Batch, w []float32) {
+	e.access.erase(v, batch, w)
+}
 
 // NewLane returns a lane for the caller's own use, separate from the engine's lanes. It has no gradient vector.
 func (e *Engine) NewLane() *Lane {

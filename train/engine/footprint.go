@@ -9,7 +9,7 @@ func (e *Engine) StepBytes(batch int) float64 {
 	shards := (batch + StepExamples - 1) / StepExamples
 	lanes := min(e.layout.lanes, max(shards, len(e.layout.shards)))
 	answer := 2 * float64(MemoryFloats(e.Objective)) / float64(e.Len())
-	return 4 * (float64(e.home.gradients(lanes))*float64(e.Scorer.Dim()) + float64(max(batch, lanes*StepExamples))*answer)
+	return 4 * (float64(e.access.gradients(lanes))*float64(e.Scorer.Dim()) + float64(max(batch, lanes*StepExamples))*answer)
 }
 
 // MemoryFloats returns how many floats a Memory of o holds: the potentials of every example.

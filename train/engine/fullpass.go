@@ -59,7 +59,7 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 		Smoothed: total.Smoothed*inv + r,
 		Exact:    float64(total.Exact) * inv,
 	}
-	u, err := e.home.lower(ctx, w, g, total)
+	u, err := e.access.lower(ctx, w, g, total)
 	p.Grad, p.Linear, p.Central, p.Rounded = u.Grad, u.Linear, u.Central, u.Rounded
 	return p, err
 }

@@ -18,7 +18,7 @@ func (e hostBackend) sibling(o *Objective) (*Engine, error) {
 }
 func (e hostBackend) moveTo([]float32) {}
 func (e hostBackend) cutInto(int)      {} // lanes are parts already
-func (e hostBackend) mostRanks() int   { return max(1, e.home.mostRanks()) }
+func (e hostBackend) mostRanks() int   { return max(1, e.access.mostRanks()) }
 
 func (e hostBackend) newMemory() (*Memory, error)       { return NewMemory(e.Objective), nil }
 func (e hostBackend) attach(m *Memory) (*Memory, error) { return m.Attach(e.Objective), nil }
@@ -114,7 +114,7 @@ func (e hostBackend) values(ctx context.Context, w []float32, shards [][]int, fo
 	})
 }
 
-func (e hostBackend) pathStepper(x *AffinePath) pathStepper { return e.home.pathStepper(x) }
+func (e hostBackend) pathStepper(x *AffinePath) pathStepper { return e.access.pathStepper(x) }
 
 func (e hostBackend) unit() float64 { return Unit }
 func (e hostBackend) precise() bool { return e.Engine.precise }

@@ -15,7 +15,8 @@ type Point struct {
 	τ      float32        // w are the soft thresholds of these weights,
 	box    *Bounds        // cut off at these bounds, or nil
 	device bool           // w is the iterate of the path that is open on the device, and none of this
-	sparse *sparse.Linear // the scorer of a point with a threshold or bounds that is no plain vector
+	rows   *sparse.Linear // where byRows
+	byRows bool           // the weights that a batch touches are computed from all this, with a threshold or bounds
 }
 
 // At returns a weight vector as a point.
@@ -51,7 +52,7 @@ func (w *Point) weights(scratch *[]float32) []float32 {
 func (w *Point) score(ln *Lane, dropout uint64) error {
 	var err error
 	worker, batch, θ, scratch := ln.Worker, &ln.Batch, &ln.Theta, &ln.φ
-	if w.sparse != nil && (w.box != nil || w.τ > 0 && (w.q != 0 || w.p != 1)) {
+	if w.byRows {
 		return worker.Score(w.touched(ln), batch, θ)
 	}
 	if soft, ok := worker.(nets.ThresholdWorker); ok && w.τ > 0 && w.box == nil {
@@ -82,10 +83,10 @@ func (w *Point) score(ln *Lane, dropout uint64) error {
 // touched returns weights that are w in the rows that the lane's batch touches.
 func (w *Point) touched(ln *Lane) []float32 {
 	ln.soft = vec.Grow(ln.soft, len(w.v))
-	p, q, free := float32(w.p), float32(w.q), w.sparse.Unshrunk()
-	w.sparse.Rows(&ln.Batch, &ln.rows)
+	p, q, free := float32(w.p), float32(w.q), w.rows.Unshrunk()
+	w.rows.Rows(&ln.Batch, &ln.rows)
 	for _, row := range ln.rows.Index {
-		lo, hi := w.sparse.Row(row)
+		lo, hi := w.rows.Row(row)
 		τ := w.τ
 		for _, r := range free {
 			if lo >= r[0] && hi <= r[1] { // a row lies within a range or outside

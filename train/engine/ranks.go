@@ -22,7 +22,7 @@ import (
 //     It needs their attributes and no others. The first rank adds its shards as it goes. Each of the others asks the
 //     oracle about all of its own, and then adds them to the gradient that the ranks before it have begun. The sums of
 //     lanes, which go through all shards, are added again from deferredSums. The last rank has the whole gradient in
-//     float64. It gives the others what they need of it, which is half as long (home.lower).
+//     float64. It gives the others what they need of it, which is half as long (access.lower).
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
 
@@ -70,32 +70,26 @@ func (e *Engine) Ranks() ranks.Group { return e.group.Group }
 // MostRanks returns how many ranks can have a share of a pass.
 func (e *Engine) MostRanks() int { return e.backend.mostRanks() }
 
-// ShareOf returns the share of a rank (structured.Dataset.TakeShare) whose attributes it needs in full passes over data with sparse inputs, which need not be
-// there yet.
-func ShareOf(ctx context.Context, g ranks.Group) *structured.Share {
-	return &structured.Share{
-		Process: g.Rank(), Processes: g.Size(),
-		Cut: func(data *structured.Dataset) (first, last int) {
-			all := make([]int, data.Len())
-			for i := range all {
-				all[i] = i
-			}
-			cut := append(cutIntoShards(data, all), []int{data.Len()})
-			lo, hi := ranks.Share(g, len(cut)-1)
-			return cut[lo][0], cut[hi][0]
-		},
-		Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) },
-		Pass: func(state []byte, add func() error) error {
-			return g.Sum(ctx, [][]byte{state}, 1, func(int, int) error { return add() })
-		},
+// ShareOf returns the share of the examples whose attributes a process needs in full passes over data with sparse
+// inputs, which need not be there yet.
+func ShareOf(peers structured.Peers, data *structured.Dataset) structured.Share {
+	if peers.Size() == 1 {
+		return structured.Whole(data)
 	}
+	all := make([]int, data.Len())
+	for i := range all {
+		all[i] = i
+	}
+	cut := append(cutIntoShards(data, all), []int{data.Len()})
+	lo, hi := ranks.Share(peers, len(cut)-1)
+	return structured.Share{Peers: peers, First: cut[lo][0], Last: cut[hi][0]}
 }
 
 // AllGatherMarginals completes marginals of all examples, of which each rank has those of its own examples.
 func (e *Engine) AllGatherMarginals(ctx context.Context, u *structured.Marginals) error {
 	var x ranks.Exchange // not kept: it is as large as the memory of all answers
 	_, err := x.AllGather(ctx, e.group.Group, false, func(rank int, do func([]byte)) {
-		for _, i := range e.home.examplesOf(rank) {
+		for _, i := range e.access.examplesOf(rank) {
 			for k := range u.Parts {
 				do(vec.Bytes(u.Parts[k].Of(i)))
 			}
@@ -157,7 +151,7 @@ func (e *Engine) OwnOf(rank int) []int {
 	if e.group.Size() == 1 {
 		return e.layout.all
 	}
-	return e.home.examplesOf(rank)
+	return e.access.examplesOf(rank)
 }
 
 // All returns all examples.

@@ -39,7 +39,7 @@ func (e *Engine) Recompose(ctx context.Context, w []float32, of DualPoint) (Reco
 	if err != nil {
 		return Recomposed{}, err
 	}
-	return e.home.lower(ctx, w, g, total)
+	return e.access.lower(ctx, w, g, total)
 }
 
 // Load copies r_i into the lane's answers for its batch.

@@ -138,7 +138,7 @@ func (r *Rounds) begin(e *Engine, w []float32) {
 		r.seen, r.round = make([]uint32, e.Len()), 1
 	}
 	if r.weights == nil {
-		r.weights = e.home.roundWeights()
+		r.weights = e.access.roundWeights()
 	}
 	r.weights.begin(w, r.continues)
 	r.visited, r.continues = r.visited[:0], false

@@ -103,7 +103,7 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 	}
 	e.team.growLanes(s.lanes)
 	e.last.reset(n, len(examples))
-	grad, err := e.home.step(ctx, s)
+	grad, err := e.access.step(ctx, s)
 	if err != nil {
 		return Step{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 )
@@ -144,7 +145,7 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, wo
 // sumOverShards is overShards. With toLast, g may have the sum on the last rank alone, as lower takes it.
 func (e *Engine) sumOverShards(ctx context.Context, shards [][]int, g []float64, toLast bool, work func(ln *Lane) error) (Sums, error) {
 	p := pass{engine: e, shards: shards, g: g, work: work, sums: make([]Sums, min(e.layout.lanes, len(shards)))}
-	err := e.home.pass(ctx, p, toLast)
+	err := e.access.pass(ctx, p, toLast)
 	var total Sums
 	for _, s := range p.sums {
 		total.add(s)
@@ -161,9 +162,9 @@ type pass struct {
 	sums   []Sums // by lane
 }
 
-// home is where an engine on the host keeps gradients: dense inputs in vectors, one for each lane (densehome.go), and sparse
-// ones in potential space (sparsehome.go).
-type home interface {
+// access is how an engine on the host reaches weights, and so where it keeps gradients: for dense inputs in vectors, one
+// for each lane (denseaccess.go), and for sparse ones in potential space, since steps touch few rows (rowaccess.go).
+type access interface {
 	// pass evaluates the shards of a pass and adds up their sums and gradients; these on the last rank alone, if toLast.
 	pass(ctx context.Context, p pass, toLast bool) error
 	// step evaluates a batch and returns its gradient.
@@ -180,4 +181,6 @@ type home interface {
 	// roundWeights returns what the rounds of dual methods know of the weights.
 	roundWeights() roundWeights
 	pathStepper(x *AffinePath) pathStepper
+	// erase sets to zero all weights of w that a pullback of v changes.
+	erase(v *structured.Marginals, batch *structured.Batch, w []float32)
 }

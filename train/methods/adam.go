@@ -31,7 +31,7 @@ const (
 
 func (m *Adam) Name() string { return "adam" }
 
-func (m *Adam) Convex() bool { return false }
+func (m *Adam) Traits() train.Traits { return train.Traits{} }
 
 // Start begins at s.W.
 func (m *Adam) Start(_ context.Context, p *train.Problem, s *train.State) error {

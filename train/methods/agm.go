@@ -52,8 +52,7 @@ const (
 
 func (m *AGM) Name() string { return "agm" }
 
-// TakesL1 implements train.L1Method.
-func (m *AGM) TakesL1() {}
+func (m *AGM) Traits() train.Traits { return train.Traits{Convex: true, L1: true} }
 
 // Start begins at s.W.
 func (m *AGM) Start(ctx context.Context, p *train.Problem, s *train.State) error {

@@ -81,7 +81,7 @@ func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothi
 		vec.Axpy(float32(γ*κ), z, an.drift)
 	}
 	an.path.Start(p.Engine, from, an.drift)
-	size, n := batchSize(p), p.Len()
+	size, n, every := batchSize(p), p.Len(), observedEvery(p)
 	var order []int
 	for done := 0; done < count; {
 		if len(order) == 0 {
@@ -92,7 +92,7 @@ func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothi
 		if err != nil {
 			return nil, err
 		}
-		c, observed := 0.0, pace.measures() && observes(p, done/size)
+		c, observed := 0.0, pace.measures() && done/size%every == 0
 		if observed && done > 0 { // whether answers have moved, a device says late; the first step's have not
 			pace.observed++
 		}

@@ -82,9 +82,15 @@ func (p *Pace) observe(norm, product float64, b int) {
 	p.progress += product / float64(b)
 }
 
-// observes reports whether to observe the k-th step of a pass. With sparse inputs on the host, observing costs more than the
-// step, so only every 16th step is observed. All other cases observe every step; on a device a step covers all weights anyway.
-func observes(p *train.Problem, k int) bool { return p.Sparse() == nil || p.OnDevice() || k%16 == 0 }
+// observedEvery returns every how many steps of a pass one is observed. With access by rows on the host, observing costs
+// more than the step, so only every 16th step is observed. All other cases observe every step; on a device a step covers
+// all weights anyway.
+func observedEvery(p *train.Problem) int {
+	if _, rows := p.Rows(); rows && !p.OnDevice() {
+		return 16
+	}
+	return 1
+}
 
 // enough is the number of observed steps whose ratio A is as good as a number. A pass over few examples observes fewer, and its ratio errs by
 // several times: with steps that follow it, some passes undo what others have gained.

@@ -59,7 +59,7 @@ var (
 
 func (m *BatchProxLinear) Name() string { return "prox-linear" }
 
-func (m *BatchProxLinear) Convex() bool { return false }
+func (m *BatchProxLinear) Traits() train.Traits { return train.Traits{L1: true} }
 
 // onBatches reports whether the next pass uses models of batches.
 func (m *BatchProxLinear) onBatches(s *train.State) bool {
@@ -106,9 +106,6 @@ func (m *BatchProxLinear) Start(ctx context.Context, p *train.Problem, s *train.
 	}
 	return m.begin(m.Name(), m.inner.Engine, s.W)
 }
-
-// TakesL1 implements train.L1Method.
-func (m *BatchProxLinear) TakesL1() {}
 
 // checkL1 rejects λ₁‖w‖₁ where it has no rule.
 func (m *BatchProxLinear) checkL1(p *train.Problem) error {

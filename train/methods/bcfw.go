@@ -69,7 +69,7 @@ var (
 
 func (m *BCFW) Name() string { return "bcfw" }
 
-func (m *BCFW) Convex() bool { return true }
+func (m *BCFW) Traits() train.Traits { return train.Traits{Convex: true, L1: true, Bounds: true} }
 
 // Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.
 func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
@@ -385,12 +385,6 @@ func dualValue(p *train.Problem, r *proximal.Regulariser, b float64, v []float32
 	d, _ := p.ElasticBound(b, r.Gradient(v))
 	return d
 }
-
-// TakesL1 implements train.L1Method.
-func (m *BCFW) TakesL1() {}
-
-// TakesBounds implements train.BoundsMethod.
-func (m *BCFW) TakesBounds() {}
 
 func (m *BCFW) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }
 

@@ -107,16 +107,9 @@ var _ train.Certifier = &BCPFW{}
 
 func (m *BCPFW) Name() string { return "bcpfw" }
 
-// TakesL1 implements train.L1Method.
-func (m *BCPFW) TakesL1() {}
-
-// TakesBounds implements train.BoundsMethod.
-func (m *BCPFW) TakesBounds() {}
-
-// UsesLanes implements train.LaneUser.
-func (m *BCPFW) UsesLanes() {}
-
-func (m *BCPFW) Convex() bool { return true }
+func (m *BCPFW) Traits() train.Traits {
+	return train.Traits{Convex: true, L1: true, Bounds: true, Lanes: true}
+}
 
 // Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.
 func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {

@@ -26,7 +26,7 @@ type convex struct {
 	epochs int  // passes of steps so far
 }
 
-func (m *convex) Convex() bool { return true }
+func (m *convex) Traits() train.Traits { return train.Traits{Convex: true} }
 
 // start checks the problem and chooses the first smoothing. It reports whether the method was restored.
 func (m *convex) start(ctx context.Context, name string, p *train.Problem, s *train.State) (restored bool, err error) {

@@ -29,11 +29,7 @@ type Counts struct {
 
 func (m *Counts) Name() string { return "counts" }
 
-// Convex returns true: scores must be linear in the weights.
-func (m *Counts) Convex() bool { return true }
-
-// UsesLanes implements train.LaneUser: counts are taken on the host.
-func (m *Counts) UsesLanes() {}
+func (m *Counts) Traits() train.Traits { return train.Traits{Convex: true, Lanes: true} }
 
 // Archive has nothing to save.
 func (m *Counts) Archive(engine.Archive) {}

@@ -45,7 +45,7 @@ const (
 
 func (m *CuttingPlane) Name() string { return "cutting-plane" }
 
-func (m *CuttingPlane) Convex() bool { return true }
+func (m *CuttingPlane) Traits() train.Traits { return train.Traits{Convex: true} }
 
 // Start begins without planes but that of the gold outputs, where w is the centre.
 func (m *CuttingPlane) Start(ctx context.Context, p *train.Problem, s *train.State) error {

@@ -32,7 +32,7 @@ type FrankWolfe struct {
 
 func (m *FrankWolfe) Name() string { return "fw" }
 
-func (m *FrankWolfe) Convex() bool { return true }
+func (m *FrankWolfe) Traits() train.Traits { return train.Traits{Convex: true, Bounds: true} }
 
 // Start begins at the gold outputs, where w is the centre.
 func (m *FrankWolfe) Start(ctx context.Context, p *train.Problem, s *train.State) error {
@@ -151,9 +151,6 @@ func centred(p *train.Problem, g []float64, w []float32) {
 	}
 	p.Clip(w)
 }
-
-// TakesBounds implements train.BoundsMethod.
-func (m *FrankWolfe) TakesBounds() {}
 
 // Archive saves or restores the method's state.
 func (m *FrankWolfe) Archive(a engine.Archive) {

@@ -48,10 +48,7 @@ const (
 
 func (m *NSlack) Name() string { return "n-slack" }
 
-func (m *NSlack) Convex() bool { return true }
-
-// UsesLanes implements train.LaneUser.
-func (m *NSlack) UsesLanes() {}
+func (m *NSlack) Traits() train.Traits { return train.Traits{Convex: true, Lanes: true} }
 
 // Start begins without planes but those of the gold outputs, where w is the centre.
 func (m *NSlack) Start(ctx context.Context, p *train.Problem, s *train.State) error {

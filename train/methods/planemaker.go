@@ -64,7 +64,7 @@ func (x *workingSet) extendOne(p *train.Problem, k *planeMaker, i int) error {
 			ln.V.Add(0, gold, -1)
 			if x.covered {
 				x.gatherCovered(k, of)
-			} else if err := x.gather(p, k, of); err != nil {
+			} else if err := x.gather(k, of); err != nil {
 				return err
 			}
 			x.gatherTerms(k, of)
@@ -143,26 +143,39 @@ func (x *workingSet) gatherCovered(k *planeMaker, of *planeSet) {
 	}
 }
 
-// gather makes the runs of a plane from a pullback of the lane's v.
-func (x *workingSet) gather(p *train.Problem, k *planeMaker, of *planeSet) error {
+// pull pulls the lane's v back into sums, without what cells keep.
+func (x *workingSet) pull(k *planeMaker) error {
 	if err := k.lane.Worker.Pullback(&k.lane.V, k.sums); err != nil {
 		return err
 	}
 	for _, b := range x.cells {
 		clear(k.sums[b.Offset:][:b.Dim*b.Width])
 	}
-	if s := p.Sparse(); s != nil && len(x.blocks) == len(x.cells) {
-		s.Rows(&k.lane.Batch, &k.rows)
-		slices.Sort(k.rows.Index)
-		for _, row := range k.rows.Index {
-			lo, hi := s.Row(row)
-			of.takeAll(k.sums, lo, hi-lo)
-		}
-		return nil
+	return nil
+}
+
+// gatherAll makes the runs of a plane from a pullback of the lane's v.
+func (x *workingSet) gatherAll(k *planeMaker, of *planeSet) error {
+	if err := x.pull(k); err != nil {
+		return err
 	}
 	x.byColumns(k.sums, k.flat)
 	clear(k.sums)
 	of.take(k.flat, 0, len(k.flat))
+	return nil
+}
+
+// gatherRows is gatherAll by the rows that the batch touches.
+func (x *workingSet) gatherRows(k *planeMaker, of *planeSet) error {
+	if err := x.pull(k); err != nil {
+		return err
+	}
+	x.rows.Rows(&k.lane.Batch, &k.rows)
+	slices.Sort(k.rows.Index)
+	for _, row := range k.rows.Index {
+		lo, hi := x.rows.Row(row)
+		of.takeAll(k.sums, lo, hi-lo)
+	}
 	return nil
 }
 

@@ -66,7 +66,7 @@ var _ train.MemoryKeeper = &ProxLinear{}
 
 func (m *ProxLinear) Name() string { return "prox-linear" }
 
-func (m *ProxLinear) Convex() bool { return false }
+func (m *ProxLinear) Traits() train.Traits { return train.Traits{L1: true} }
 
 // Start evaluates F at s.W and chooses η there: n/|B| times the step size that suits SGD, so that a prox-linear step goes
 // about as far as a pass of SGD.
@@ -113,9 +113,6 @@ func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State
 	}
 	return nil
 }
-
-// TakesL1 implements train.L1Method, for models of batches.
-func (m *ProxLinear) TakesL1() {}
 
 // refuseL1 refuses λ₁‖w‖₁ where the method has no rule for it.
 func refuseL1(method, where string) error {

@@ -126,7 +126,7 @@ func TestQuadraticEnclosesLeastSquares(t *testing.T) {
 		"attributes":    sparseQuadratic(t, 30, 1./30),
 	} {
 		least, pace := leastSquares(t, p), Pace{Lipschitz: 4}
-		if p.Sparse() == nil {
+		if _, rows := p.Rows(); !rows {
 			pace.Lipschitz = 1e5 // the long column
 		}
 		for _, c := range []struct {

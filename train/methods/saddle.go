@@ -31,10 +31,7 @@ type SaddleFW struct {
 
 func (m *SaddleFW) Name() string { return "sp-fw" }
 
-func (m *SaddleFW) Convex() bool { return true }
-
-// TakesRadius implements train.RadiusMethod.
-func (m *SaddleFW) TakesRadius() {}
+func (m *SaddleFW) Traits() train.Traits { return train.Traits{Convex: true, Radius: true} }
 
 // checkSaddle returns an error that says why the problem is no saddle-point problem of the hinge, or nil if it is one.
 func checkSaddle(m train.Method, p *train.Problem) error {

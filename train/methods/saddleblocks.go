@@ -25,30 +25,27 @@ import (
 // play again. Weights that are not 0, of which there are few, are compared apart, with λw added.
 type SaddleBCFW struct {
 	memory *engine.Memory
-	scale  float64   // p
-	v      []float32 // w = p·v
-	g      []float32 // g(ū)
-	games  *tournament
-	active []int // where v is not 0
+	scale  float64        // p
+	v      []float32      // w = p·v
+	g      []float32      // g(ū)
+	games  *tournament    // over the rows of g; nil without access by rows
+	rows   *sparse.Linear // that play
+	active []int          // where v is not 0
 	held   leastPrimal
 	bound  train.LowerBound
 	passes int
 
-	batch structured.Batch
-	rows  sparse.Rows
+	batch   structured.Batch
+	touched sparse.Rows
 }
 
 var _ train.MemoryKeeper = &SaddleBCFW{}
 
 func (m *SaddleBCFW) Name() string { return "sp-bcfw" }
 
-func (m *SaddleBCFW) Convex() bool { return true }
-
-// TakesRadius implements train.RadiusMethod.
-func (m *SaddleBCFW) TakesRadius() {}
-
-// UsesLanes implements train.LaneUser: its steps read gradients on the host.
-func (m *SaddleBCFW) UsesLanes() {}
+func (m *SaddleBCFW) Traits() train.Traits {
+	return train.Traits{Convex: true, Radius: true, Lanes: true}
+}
 
 // Start begins at the gold outputs and w = 0, regardless of s.W.
 func (m *SaddleBCFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
@@ -86,8 +83,8 @@ func (m *SaddleBCFW) seat(p *train.Problem) {
 			m.active = append(m.active, j)
 		}
 	}
-	if s := p.Sparse(); s != nil && s.NumRows() > 0 {
-		m.games = newTournament(s.NumRows(), func(row int) float64 { return m.strength(s, row) })
+	if s, ok := p.Rows(); ok && s.NumRows() > 0 {
+		m.rows, m.games = s, newTournament(s.NumRows(), func(row int) float64 { return m.strength(s, row) })
 	}
 }
 
@@ -117,7 +114,7 @@ func (m *SaddleBCFW) corner(p *train.Problem) (j int, r float64) {
 		}
 		return j, r
 	}
-	lo, hi := p.Sparse().Row(int32(m.games.winner()))
+	lo, hi := m.rows.Row(int32(m.games.winner()))
 	for k := lo; k < hi; k++ {
 		try(k)
 	}
@@ -195,13 +192,13 @@ func (m *SaddleBCFW) step(ctx context.Context, p *train.Problem, batch []int, γ
 	}
 	if m.games != nil && st.Moved > 0 {
 		m.batch.Reset(p.Data, batch)
-		p.Sparse().Rows(&m.batch, &m.rows)
-		for _, row := range m.rows.Index {
+		m.rows.Rows(&m.batch, &m.touched)
+		for _, row := range m.touched.Index {
 			m.games.play(int(row))
 		}
 	}
 	if m.games != nil && j >= 0 {
-		m.games.play(rowOf(p.Sparse(), j))
+		m.games.play(rowOf(m.rows, j))
 	}
 	return nil
 }

@@ -45,6 +45,8 @@ var _ train.MemoryKeeper = &SAGA{}
 
 func (m *SAGA) Name() string { return "saga" }
 
+func (m *SAGA) Traits() train.Traits { return train.Traits{Convex: true, L1: true, Bounds: true} }
+
 // Start fills the memory with the answers at s.W.
 func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := m.checkLoss(m.Name(), p.Objective); err != nil {
@@ -172,7 +174,7 @@ func (m *SAGA) checkAsync(p *train.Problem) error {
 		return structured.BadInput("method saga: several processes take their steps in one order, and threads that wait for nobody (parallel async) have none")
 	case p.OnDevice():
 		return train.Refuse(m.Name(), train.HostPotentials, "has threads that wait for nobody on the CPU only")
-	case p.Sparse() == nil || p.Sparse().HasDense():
+	case !p.AttributesAlone():
 		return train.Refuse(m.Name(), train.SparseScores, "has threads that wait for nobody only on the linear net of attributes, whose steps touch few weights")
 	case p.Bounds != nil:
 		return train.Refuse(m.Name(), train.NoBounds, "has threads that wait for nobody only without bounds of the weights")
@@ -205,12 +207,6 @@ func (m *SAGA) move(ctx context.Context, p *train.Problem, by oracles.Smoothing,
 	m.path.Step(1-γ*m.regulariser.Lambda, 1, c, β, st.Grad)
 	return nil
 }
-
-// TakesL1 implements train.L1Method.
-func (m *SAGA) TakesL1() {}
-
-// TakesBounds implements train.BoundsMethod.
-func (m *SAGA) TakesBounds() {}
 
 func (m *SAGA) scratch() **engine.Memory           { return &m.memory }
 func (m *SAGA) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }

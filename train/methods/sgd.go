@@ -38,7 +38,7 @@ type SGD struct {
 
 func (m *SGD) Name() string { return "sgd" }
 
-func (m *SGD) Convex() bool { return false }
+func (m *SGD) Traits() train.Traits { return train.Traits{Bounds: true} }
 
 // Start begins at s.W, after a search for γ0 if none is given.
 func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error {
@@ -173,9 +173,6 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	s.FullPasses++
 	return err
 }
-
-// TakesBounds implements train.BoundsMethod.
-func (m *SGD) TakesBounds() {}
 
 // scales reports whether steps need more than a path holds.
 func (m *SGD) scales() bool { return m.Momentum > 0 || m.Clip > 0 || m.Averaging == ExponentialAverage }

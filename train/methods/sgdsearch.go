@@ -31,7 +31,7 @@ func searchRate(ctx context.Context, p *train.Problem, w []float32) (rate float6
 	order, size := p.Rand(-1).Perm(p.Len()), p.BatchSize()
 	m := max(len(order)/searchShare, searchBatches*size)
 	learn, judge := order[:min(m, len(order))], order[max(0, len(order)-m):]
-	if p.Sparse() != nil {
+	if _, rows := p.Rows(); rows {
 		judge = learn[:(len(learn)+3)/4]
 		learn = slices.Concat(judge, judge, judge, judge)
 	}

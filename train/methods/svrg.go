@@ -29,6 +29,8 @@ type SVRG struct {
 
 func (m *SVRG) Name() string { return "svrg" }
 
+func (m *SVRG) Traits() train.Traits { return train.Traits{Convex: true, L1: true, Bounds: true} }
+
 // Start takes the first snapshot, at s.W.
 func (m *SVRG) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := m.checkLoss(m.Name(), p.Objective); err != nil {
@@ -80,12 +82,6 @@ func (m *SVRG) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	}
 	return nil
 }
-
-// TakesL1 implements train.L1Method.
-func (m *SVRG) TakesL1() {}
-
-// TakesBounds implements train.BoundsMethod.
-func (m *SVRG) TakesBounds() {}
 
 func (m *SVRG) scratch() **engine.Memory { return m.anchor.scratch() }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
@@ -33,6 +34,9 @@ type workingSet struct {
 	tied    []nets.TiedBlock
 	covered bool // cells, what is added to them and tied blocks are all weights, and scores at the origin are 0
 
+	rows   *sparse.Linear                          // where gather is gatherRows
+	gather func(k *planeMaker, of *planeSet) error // makes the runs of a plane from a pullback of the lane's v
+
 	makers chan *planeMaker
 
 	since, before, step []float32 // w at the last mark, at the one before, and a change of w
@@ -52,6 +56,10 @@ func newWorkingSet(ctx context.Context, p *train.Problem, c activeOutputs) (*wor
 		if part := parts[b.Part]; part.Rows == structured.Positions && part.Width == b.Width && b.Dim == p.Data.Dim {
 			x.cells = append(x.cells, b)
 		}
+	}
+	x.gather = x.gatherAll
+	if rows, ok := p.Rows(); ok && len(x.blocks) == len(x.cells) {
+		x.rows, x.gather = rows, x.gatherRows
 	}
 	x.makers = make(chan *planeMaker, p.Threads())
 	origin := make([]float32, dim)

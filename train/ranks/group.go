@@ -92,6 +92,17 @@ func (Alone) Ended(ctx context.Context) error { return ctx.Err() }
 // Traffic returns zeros.
 func (Alone) Traffic() Traffic { return Traffic{} }
 
+// PeersOf returns the ranks of a group, as those see them who read data; ctx ends their exchanges.
+func PeersOf(ctx context.Context, g Group) structured.Peers {
+	if g.Size() == 1 {
+		return structured.Peers{}
+	}
+	gather := func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) }
+	return structured.NewPeers(g.Rank(), g.Size(), gather, func(state []byte, add func() error) error {
+		return g.Sum(ctx, [][]byte{state}, 1, func(int, int) error { return add() })
+	})
+}
+
 // eachWindow calls do for the windows of n pieces until one fails.
 func eachWindow(n, window int, do func(lo, hi int) error) error {
 	for lo := 0; lo < n; lo += max(1, window) {
@@ -102,8 +113,12 @@ func eachWindow(n, window int, do func(lo, hi int) error) error {
 	return nil
 }
 
-// Share returns the share lo to hi−1 of n things that a rank has. The shares of all ranks are consecutive, and their sizes differ by at most 1.
-func Share(g Group, n int) (lo, hi int) {
+// Share returns the share lo to hi−1 of n things that a rank of a Group, or of structured.Peers, has. The shares of all
+// ranks are consecutive, and their sizes differ by at most 1.
+func Share(g interface {
+	Rank() int
+	Size() int
+}, n int) (lo, hi int) {
 	return n * g.Rank() / g.Size(), n * (g.Rank() + 1) / g.Size()
 }
 

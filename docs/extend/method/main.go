@@ -25,8 +25,8 @@ type tail struct {
 // Name is that of the registration.
 func (m *tail) Name() string { return "tail" }
 
-// Convex returns false: the method trains any network.
-func (m *tail) Convex() bool { return false }
+// Traits are none: the method trains any network, and takes no λ₁, bounds or ball.
+func (m *tail) Traits() train.Traits { return train.Traits{} }
 
 // Start begins at s.W, or goes on with what Archive has restored.
 func (m *tail) Start(_ context.Context, p *train.Problem, s *train.State) error {

@@ -11,13 +11,13 @@ import (
 
 // Fit builds the dictionary of the attributes in d, numbered in order of first occurrence, and sets d's Attributes and
 // EdgeAttributes, and its table of segments if t has lines about them: their attributes are those that gold segments have. It also fixes the columns of t: it removes optional lines whose columns d lacks, and makes the columns of the
-// others required. A model should store t.String(). Hashed attributes cannot have a minimum count. With a Share it makes the attributes of these examples
-// alone, and all processes agree on the dictionary that one would build.
+// others required. A model should store t.String(). Hashed attributes cannot have a minimum count. Peers, of which each
+// has its own examples, agree on the dictionary that one process with all of them would build.
 func (t *Template) Fit(d *structured.Dataset, o templates.Options) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	if err := t.checkLists(d.Own()); err != nil {
+	if err := t.checkLists(d); err != nil {
 		return err
 	}
 	if err := t.checkWhole(); err != nil {
@@ -25,11 +25,11 @@ func (t *Template) Fit(d *structured.Dataset, o templates.Options) error {
 	}
 	t.fixColumns(d)
 	known := o.KnownOrNone()
-	whole, err := t.fitWhole(d, known.Segment, o.MinCount)
+	whole, err := t.fitWhole(d, known.Segment, o)
 	if err != nil {
 		return err
 	}
-	parts, err := t.extract(d.Own(), o.Threads, func(part int) *Extractor {
+	parts, err := t.extract(d, o.Threads, func(part int) *Extractor {
 		if part > 0 { // agree numbers the first part's before the others'
 			return t.growing(o.HashBits, &structured.Dictionary{})
 		}
@@ -40,20 +40,15 @@ func (t *Template) Fit(d *structured.Dataset, o templates.Options) error {
 	}
 	nodes := func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.nodes, p.dictionary.Node }
 	edges := func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.edges, p.dictionary.Edge }
-	dictionary, least := &structured.Dictionary{HashBits: o.HashBits, Segment: whole}, o.MinCount
-	if d.Share != nil {
-		least = 0 // others may have the rest
-	}
+	d.Dictionary = &structured.Dictionary{HashBits: o.HashBits, Segment: whole}
 	if o.HashBits == 0 {
-		dictionary.Node = agree(parts, known.Node, least, nodes)
+		d.Dictionary.Node = agree(parts, nodes)
 	}
 	if parts[0].edges != nil {
-		dictionary.Edge = agree(parts, known.Edge, least, edges)
+		d.Dictionary.Edge = agree(parts, edges)
 	}
-	ofNodes, ofEdges := joined(parts, nodes), joined(parts, edges)
-	if d.Share == nil {
-		d.Attributes, d.EdgeAttributes, d.Dictionary = ofNodes, ofEdges, dictionary
-	} else if err := d.KeepShare(ofNodes, ofEdges, dictionary, known, o.MinCount); err != nil {
+	d.Attributes, d.EdgeAttributes = joined(parts, nodes), joined(parts, edges)
+	if err := o.Peers.NumberAttributes(d, known, o.MinCount); err != nil {
 		return err
 	}
 	return t.applyWhole(d, whole, o.Threads)
@@ -130,10 +125,13 @@ func (t *Template) extract(d *structured.Dataset, threads int, extractor func(pa
 	})
 }
 
-// agree builds one alphabet for all parts from the known attributes, with which that of the first part begins, and those that occur at least minCount times, in order of first
-// occurrence. It renumbers the parts' attributes and removes the others.
-func agree(parts []part, known *structured.Alphabet, minCount int, attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
+// agree builds one alphabet for all parts, in order of first occurrence after what is known, with which that of the first
+// part begins. It renumbers the parts' attributes.
+func agree(parts []part, attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
 	_, common := attributesOf(&parts[0])
+	if len(parts) == 1 {
+		return common
+	}
 	numbers := make([][]int32, len(parts)) // per part: the common number of each of its attributes
 	for k := range parts {
 		_, names := attributesOf(&parts[k])
@@ -141,11 +139,6 @@ func agree(parts []part, known *structured.Alphabet, minCount int, attributesOf 
 		for i, name := range names.Names() {
 			numbers[k][i] = common.Add(name)
 		}
-	}
-	if minCount > 1 {
-		common = frequent(common, known.Len(), minCount, parts, numbers, attributesOf)
-	} else if len(parts) == 1 {
-		return common
 	}
 	var running sync.WaitGroup
 	for k := range parts {
@@ -156,32 +149,6 @@ func agree(parts []part, known *structured.Alphabet, minCount int, attributesOf 
 	}
 	running.Wait()
 	return common
-}
-
-// frequent returns the alphabet of the first attributes, which are known, and of those that occur at least minCount times, and updates numbers to it.
-func frequent(common *structured.Alphabet, known, minCount int, parts []part, numbers [][]int32,
-	attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
-	counts := make([]int, common.Len())
-	for k := range parts {
-		x, _ := attributesOf(&parts[k])
-		for _, i := range x.Index {
-			counts[numbers[k][i]]++
-		}
-	}
-	kept := structured.NewAlphabet()
-	number := make([]int32, common.Len())
-	for i, name := range common.Names() {
-		number[i] = none
-		if i < known || counts[i] >= minCount {
-			number[i] = kept.Add(name)
-		}
-	}
-	for k := range numbers {
-		for i, n := range numbers[k] {
-			numbers[k][i] = number[n]
-		}
-	}
-	return kept
 }
 
 // joined concatenates the rows of all parts and empties them, or returns nil if they have none.

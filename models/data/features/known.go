@@ -140,18 +140,16 @@ func UnpackKnown(packed string) (*Known, error) {
 	})
 }
 
-// Learn counts the words of training data d, if a line reads the column known and d has none: words that occur at least so many times are known. Processes that have a
-// share of d count the words of all.
-func (t *Template) Learn(d *structured.Dataset, least int) error {
+// Learn counts the words of training data d, if a line reads the column known and d has none: words that occur at least so many times are known. Peers,
+// of which each has its own examples, count the words of all.
+func (t *Template) Learn(d *structured.Dataset, least int, peers structured.Peers) error {
 	if !t.readsKnown(d) {
 		return nil
 	}
-	words, times := count(d.Own().Column(text.WordColumn))
-	if d.Share != nil {
-		var err error
-		if words, times, _, err = d.Share.Agree(words, times, 0); err != nil {
-			return err
-		}
+	words, times := count(d.Column(text.WordColumn))
+	words, times, _, err := peers.Agree(words, times, 0)
+	if err != nil {
+		return err
 	}
 	t.Known = newKnown(words, times, least)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models/data/features/templates"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Words that occur often keep their names; others have the finest class that enough of the rare words have.
@@ -41,7 +42,7 @@ func TestHMMSet(t *testing.T) {
 	}
 	template := parse(t, text)
 	d := conll(t, "word=0,label=1", "the O\ncat O\nsits O\n\nthe O\ncat O\n\nthe O\n")
-	if err := template.Learn(d, 2); err != nil {
+	if err := template.Learn(d, 2, structured.Peers{}); err != nil {
 		t.Fatal(err)
 	}
 	fit(t, template, d, templates.Options{})
@@ -52,7 +53,7 @@ func TestHMMSet(t *testing.T) {
 	}
 	own := parse(t, "Uw=%x[0,known]")
 	d = conll(t, "known=0,label=1", "a O\n")
-	if err := own.Learn(d, 1); err != nil || own.Known != nil {
+	if err := own.Learn(d, 1, structured.Peers{}); err != nil || own.Known != nil {
 		t.Error("a column of that name in the data was overruled")
 	}
 	if _, err := parse(t, text).Grow(conll(t, "word=0,label=1", "a O\n"), templates.Options{}); err == nil || !strings.Contains(err.Error(), "piece by piece") {

@@ -25,7 +25,7 @@ func TestFitInShares(t *testing.T) {
 		if o.MinCount < 2 && rapid.Bool().Draw(t, "hash") {
 			o.HashBits = 8
 		}
-		fit := func(d *structured.Dataset) error {
+		fit := func(d *structured.Dataset, o templates.Options) error {
 			template, err := Parse(lines, "x")
 			if err == nil {
 				err = template.Fit(d, o)
@@ -33,20 +33,24 @@ func TestFitInShares(t *testing.T) {
 			return err
 		}
 		whole := *drawn
-		if err := fit(&whole); err != nil {
+		if err := fit(&whole, o); err != nil {
 			t.Fatal(err)
 		}
 		want := train.Fingerprint(&whole)
 		err := rankstest.InProcess(context.Background(), rapid.IntRange(2, 4).Draw(t, "processes"), func(ctx context.Context, g ranks.Group) error {
 			d := *drawn
-			d.TakeShare(engine.ShareOf(ctx, g))
-			if err := fit(&d); err != nil {
+			share, o := engine.ShareOf(ranks.PeersOf(ctx, g), &d), o
+			own := share.Of(&d)
+			o.Peers = share.Peers
+			if err := fit(own, o); err != nil {
 				return err
 			}
-			if !d.HasShare() || !reflect.DeepEqual(named(d.Dictionary), named(whole.Dictionary)) {
+			d.Attributes = share.Spread(own.Attributes, d.Offsets)
+			d.EdgeAttributes, d.Dictionary = share.Spread(own.EdgeAttributes, d.Offsets), own.Dictionary
+			if !reflect.DeepEqual(named(d.Dictionary), named(whole.Dictionary)) {
 				return fmt.Errorf("dictionary %v, expected %v", named(d.Dictionary), named(whole.Dictionary))
 			}
-			first, last := d.Share.First, d.Share.Last
+			first, last := share.First, share.Last
 			for k, x := range []*structured.Sparse{d.Attributes, d.EdgeAttributes} {
 				all := []*structured.Sparse{whole.Attributes, whole.EdgeAttributes}[k]
 				for p := 0; x != nil && p < d.Positions(); p++ {
@@ -60,13 +64,13 @@ func TestFitInShares(t *testing.T) {
 					}
 				}
 			}
-			if got := train.Fingerprint(&d); got != want {
+			if got := train.DividedFingerprint(&d, share); got != want {
 				return fmt.Errorf("fingerprint %s, expected %s", got, want)
 			}
-			if err := d.AllGatherAttributes(); err != nil {
+			if err := share.AllGatherAttributes(&d); err != nil {
 				return err
 			}
-			if got := train.Fingerprint(&d); got != want || d.HasShare() {
+			if got := train.Fingerprint(&d); got != want {
 				return fmt.Errorf("fingerprint of completed data %s, expected %s", got, want)
 			}
 			return nil

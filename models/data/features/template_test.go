@@ -259,7 +259,7 @@ func TestBuiltinSets(t *testing.T) {
 			if columns != three {
 				d = conll(t, columns, strings.Repeat("Al B\n", 3))
 			}
-			if err := template.Learn(d, 2); err != nil {
+			if err := template.Learn(d, 2, structured.Peers{}); err != nil {
 				t.Fatal(err)
 			}
 			fit(t, template, d, templates.Options{})

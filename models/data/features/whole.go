@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/segments"
@@ -254,20 +255,18 @@ func (w *wholes) values(m *wholeMacro, first, last int, yield func(value string)
 	}
 }
 
-// fitWhole numbers the attributes of the gold segments of d, in the order in which they first occur, that are there at least so many times. They follow those that are
-// known. Processes that have a share of d number those of all.
-func (t *Template) fitWhole(d *structured.Dataset, known *structured.Alphabet, least int) (*structured.Alphabet, error) {
+// fitWhole numbers the attributes of the gold segments of d, in the order in which they first occur, that are there at
+// least as often as o says. They follow those that are known. Peers number those of all.
+func (t *Template) fitWhole(d *structured.Dataset, known *structured.Alphabet, o templates.Options) (
+	*structured.Alphabet, error) {
 	if !t.HasWhole() {
 		return nil, nil
 	}
 	all := known.Clone()
 	w := newWholes(t, all.AddBytes)
-	x, first, own := &structured.Sparse{Offsets: []int{0}}, 0, d.Own()
-	if d.Share != nil {
-		first = d.Share.First
-	}
-	err := w.each(own, 0, own.Len(), func(i int) {
-		segments.Each(d.Gold(first+i), func(s segments.Segment) { w.row(x, s.First, s.Last) })
+	x := &structured.Sparse{Offsets: []int{0}}
+	err := w.each(d, 0, d.Len(), func(i int) {
+		segments.Each(d.Gold(i), func(s segments.Segment) { w.row(x, s.First, s.Last) })
 	})
 	if err != nil {
 		return nil, err
@@ -276,34 +275,23 @@ func (t *Template) fitWhole(d *structured.Dataset, known *structured.Alphabet, l
 	for _, a := range x.Index {
 		counts[a]++
 	}
-	if d.Share != nil {
-		common, _, err := d.Share.Extend(known, all, counts, least)
-		return common, err
-	}
-	kept := structured.NewAlphabet()
-	for a, name := range all.Names() {
-		if a < known.Len() || counts[a] >= least {
-			kept.Add(name)
-		}
-	}
-	return kept, nil
+	common, _, err := o.Peers.Extend(known, all, counts, o.MinCount)
+	return common, err
 }
 
-// applyWhole makes the attributes of all segments of d, if the template has lines about them; with a share, those of its examples.
+// applyWhole makes the attributes of all segments of d, if the template has lines about them.
 func (t *Template) applyWhole(d *structured.Dataset, names *structured.Alphabet, threads int) error {
 	if !t.HasWhole() {
 		return nil
 	}
 	const block = 64 // examples
-	own := d.Own()
-	made := make([]*structured.Sparse, (own.Len()+block-1)/block)
+	made := make([]*structured.Sparse, (d.Len()+block-1)/block)
 	err := host.Parallel(threads, len(made), func() *wholes { return newWholes(t, names.IndexBytes) }, func(w *wholes, k int) (err error) {
-		made[k], err = w.extract(own, k*block, min((k+1)*block, own.Len()))
+		made[k], err = w.extract(d, k*block, min((k+1)*block, d.Len()))
 		return err
 	})
 	if err == nil {
 		t.setWhole(d, structured.JoinSparse(made))
-		d.SpreadTable(segments.Rows)
 	}
 	return err
 }
@@ -324,4 +312,13 @@ func (w *wholes) extract(d *structured.Dataset, lo, hi int) (*structured.Sparse,
 // setWhole gives d its table of segments.
 func (t *Template) setWhole(d *structured.Dataset, x *structured.Sparse) {
 	d.SetTable(&structured.Table{Name: segments.Rows, Offsets: segments.Offsets(d.Offsets, t.Longest), Attributes: x})
+}
+
+// SpreadWhole gives all examples the table of segments of those of a share, whose attributes are made.
+func (t *Template) SpreadWhole(all, own *structured.Dataset, share structured.Share) {
+	if t.HasWhole() {
+		t.setWhole(all, nil)
+		table := all.Table(segments.Rows)
+		table.Attributes = share.Spread(own.Table(segments.Rows).Attributes, table.Offsets)
+	}
 }

@@ -11,9 +11,10 @@ import (
 const longestWord = 32
 
 // BuildCharacters collects the characters of the words of a data set. Characters seen fewer than minCount times are left out, so that
-// training sees Unknown too. Number 0 is Unknown; the others are sorted from frequent to rare. Processes that have read the text of their own examples alone count those of all.
-func BuildCharacters(d *structured.Dataset, minCount int) (*structured.Alphabet, error) {
-	words, err := wordsOf(d.Readable())
+// training sees Unknown too. Number 0 is Unknown; the others are sorted from frequent to rare. Peers, of
+// which each has its own examples, count those of all.
+func BuildCharacters(d *structured.Dataset, minCount int, peers structured.Peers) (*structured.Alphabet, error) {
+	words, err := wordsOf(d)
 	if err != nil {
 		return nil, err
 	}
@@ -23,13 +24,12 @@ func BuildCharacters(d *structured.Dataset, minCount int) (*structured.Alphabet,
 			c.add(string(r))
 		}
 	}
-	return c.vocabulary(d, minCount)
+	return c.vocabulary(peers, minCount)
 }
 
-// EncodeCharacters sets d.Characters to the characters of the words, numbered by vocab. Processes that have read the text of their own examples alone tell each other their numbers.
+// EncodeCharacters sets d.Characters to the characters of the words, numbered by vocab.
 func EncodeCharacters(d *structured.Dataset, vocab *structured.Alphabet) error {
-	own := d.Readable()
-	words, err := wordsOf(own)
+	words, err := wordsOf(d)
 	if err != nil {
 		return err
 	}
@@ -52,31 +52,7 @@ func EncodeCharacters(d *structured.Dataset, vocab *structured.Alphabet) error {
 		s.Offsets = append(s.Offsets, len(s.Ids))
 	}
 	d.Characters = s
-	if own == d {
-		return nil
-	}
-	return tellCharacters(d)
-}
-
-// tellCharacters completes the characters of d, of which this process has those of its own words.
-func tellCharacters(d *structured.Dataset) error {
-	own, lengths := d.Characters, make([]int32, d.Positions())
-	mine := ownPositions(d, lengths, 1)
-	for t := range mine {
-		mine[t] = int32(own.Offsets[t+1] - own.Offsets[t])
-	}
-	if err := structured.AllGatherNumbers(d.Share, lengths, mine); err != nil {
-		return err
-	}
-	all := &structured.Segments{Offsets: make([]int, 1, len(lengths)+1), Vocab: own.Vocab}
-	for t, n := range lengths {
-		all.Offsets = append(all.Offsets, all.Offsets[t]+int(n))
-	}
-	all.Ids = make([]int32, all.Offsets[len(lengths)])
-	to := all.Ids[all.Offsets[d.Offsets[d.Share.First]]:all.Offsets[d.Offsets[d.Share.Last]]]
-	copy(to, own.Ids)
-	d.Characters = all
-	return structured.AllGatherNumbers(d.Share, all.Ids, to)
+	return nil
 }
 
 // wordsOf returns the column of words.

@@ -18,11 +18,11 @@ func TestCharacters(t *testing.T) {
 		return d
 	}
 	train := read("aBa O\nb O\n\nßa O\n")
-	all, err := BuildCharacters(train, 1)
+	all, err := BuildCharacters(train, 1, structured.Peers{})
 	if err != nil || !reflect.DeepEqual(all.Names(), []string{Unknown, "a", "B", "b", "ß"}) {
 		t.Fatalf("%q, %v", all.Names(), err)
 	}
-	frequent, err := BuildCharacters(train, 2)
+	frequent, err := BuildCharacters(train, 2, structured.Peers{})
 	if err != nil || !reflect.DeepEqual(frequent.Names(), []string{Unknown, "a"}) {
 		t.Errorf("seen twice: %q, %v", frequent.Names(), err)
 	}
@@ -45,7 +45,7 @@ func TestCharacters(t *testing.T) {
 		t.Errorf("an empty word: %v, %v", d.Characters.Offsets, err)
 	}
 	d.ColumnNames[0] = "form"
-	_, err1 := BuildCharacters(d, 1)
+	_, err1 := BuildCharacters(d, 1, structured.Peers{})
 	err2 := EncodeCharacters(d, all)
 	for _, err := range []error{err1, err2} {
 		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), "column named word") {

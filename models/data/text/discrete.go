@@ -21,20 +21,19 @@ var wordFeatures = []func(word string) string{normalForm, prefix, suffix, shape}
 // BuildVocab collects the discrete inputs of a data set with text columns, one vocabulary each: the word in lower case with
 // its digits as 0, its first three letters, its last three, its shape ("Xxx-dd"), and every other named column except the
 // label. Of CoNLL-U only the word counts, since the other fields are annotations, which a new text lacks. Names seen fewer than minCount times are left out, so that training sees Unknown too. Number 0 is Unknown; the
-// others are sorted from frequent to rare. Processes that have read the text of their own examples alone count the names of all.
-func BuildVocab(d *structured.Dataset, minCount int) ([]*structured.Alphabet, error) {
-	own := d.Readable()
-	inputs, err := discreteInputs(own)
+// others are sorted from frequent to rare. Peers, of which each has its own examples, count the names of all.
+func BuildVocab(d *structured.Dataset, minCount int, peers structured.Peers) ([]*structured.Alphabet, error) {
+	inputs, err := discreteInputs(d)
 	if err != nil {
 		return nil, err
 	}
 	vocab := make([]*structured.Alphabet, len(inputs))
 	for k, input := range inputs {
 		c := newCounter()
-		for t := range own.Positions() {
+		for t := range d.Positions() {
 			c.add(input(t))
 		}
-		if vocab[k], err = c.vocabulary(d, minCount); err != nil {
+		if vocab[k], err = c.vocabulary(peers, minCount); err != nil {
 			return nil, err
 		}
 	}
@@ -57,20 +56,16 @@ func (c *counter) add(name string) {
 	c.times[k]++
 }
 
-// vocabulary returns Unknown and the names that occur at least so many times in d, from frequent to rare.
-func (c *counter) vocabulary(d *structured.Dataset, least int) (*structured.Alphabet, error) {
-	names, times := c.names, c.times
-	if d.Readable() != d {
-		var err error
-		if names, times, _, err = d.Share.Agree(names, times, least); err != nil {
-			return nil, err
-		}
+// vocabulary returns Unknown and the names that occur at least so many times in the examples of all peers, from frequent
+// to rare.
+func (c *counter) vocabulary(peers structured.Peers, least int) (*structured.Alphabet, error) {
+	names, times, _, err := peers.Agree(c.names, c.times, least)
+	if err != nil {
+		return nil, err
 	}
 	order := make([]int32, 0, names.Len())
-	for k, n := range times {
-		if n >= least {
-			order = append(order, int32(k))
-		}
+	for k := range times {
+		order = append(order, int32(k))
 	}
 	slices.SortFunc(order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(names.Name(a), names.Name(b)))
@@ -83,10 +78,8 @@ func (c *counter) vocabulary(d *structured.Dataset, least int) (*structured.Alph
 }
 
 // EncodeIds sets the Ids and Vocab of d. The first vocabulary may hold words as they are written, too (AddKnown): these go first. Its columns must have the same names as those of the data set behind vocab.
-// Processes that have read the text of their own examples alone tell each other their numbers.
 func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
-	own := d.Readable()
-	inputs, err := discreteInputs(own)
+	inputs, err := discreteInputs(d)
 	if err != nil {
 		return err
 	}
@@ -95,28 +88,15 @@ func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 	}
 	d.Vocab = vocab
 	d.Ids = make([]int32, d.Positions()*len(vocab))
-	ids := ownPositions(d, d.Ids, len(vocab))
-	words := own.Column(WordColumn)
-	for t, word := range words {
-		ids[t*len(vocab)] = wordNumber(vocab[0], word)
+	for t, word := range d.Column(WordColumn) {
+		d.Ids[t*len(vocab)] = wordNumber(vocab[0], word)
 	}
 	for k, input := range inputs[1:] {
-		for t := range own.Positions() {
-			ids[t*len(vocab)+k+1] = max(0, vocab[k+1].Index(input(t)))
+		for t := range d.Positions() {
+			d.Ids[t*len(vocab)+k+1] = max(0, vocab[k+1].Index(input(t)))
 		}
 	}
-	if own == d {
-		return nil
-	}
-	return structured.AllGatherNumbers(d.Share, d.Ids, ids)
-}
-
-// ownPositions returns the numbers of the positions whose text this process has, of so many numbers of each position of d.
-func ownPositions(d *structured.Dataset, all []int32, width int) []int32 {
-	if d.Readable() == d {
-		return all
-	}
-	return all[d.Offsets[d.Share.First]*width : d.Offsets[d.Share.Last]*width]
+	return nil
 }
 
 // discreteInputs returns one function per input, which maps a position to the input's name there.

@@ -34,7 +34,7 @@ func TestVocab(t *testing.T) {
 		return d
 	}
 	train := read("The D O\ncat N O\nthe D O\n\nrunning V B\ncat N O\n")
-	vocab, err := BuildVocab(train, 1)
+	vocab, err := BuildVocab(train, 1, structured.Peers{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestVocab(t *testing.T) {
 	if want := []int32{0, 0, 0, 0, 2, 1, 1, 1, vocab[3].Index("Xxx"), 2}; !reflect.DeepEqual(test.Ids, want) {
 		t.Errorf("ids %v, want %v", test.Ids, want)
 	}
-	rare, err := BuildVocab(train, 2)
+	rare, err := BuildVocab(train, 2, structured.Peers{})
 	if err != nil || !reflect.DeepEqual(rare[0].Names(), []string{Unknown, "cat", "the"}) {
 		t.Errorf("seen twice: %q, %v", rare[0].Names(), err)
 	}
@@ -62,7 +62,7 @@ func TestVocab(t *testing.T) {
 	if err := EncodeIds(bare, vocab); !structured.IsBadInput(err) {
 		t.Errorf("without tags: %v", err)
 	}
-	if _, err := BuildVocab(&structured.Dataset{Name: "x"}, 1); !structured.IsBadInput(err) {
+	if _, err := BuildVocab(&structured.Dataset{Name: "x"}, 1, structured.Peers{}); !structured.IsBadInput(err) {
 		t.Errorf("without columns: %v", err)
 	}
 	if again := test.Subset([]int{0, 0}); !reflect.DeepEqual(again.Ids, append(test.Ids, test.Ids...)) || again.Columns[0][2] != "A" {
@@ -76,7 +76,7 @@ func TestVocabOfConllu(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vocab, err := BuildVocab(d, 1)
+	vocab, err := BuildVocab(d, 1, structured.Peers{})
 	if err != nil || len(vocab) != len(wordFeatures) {
 		t.Errorf("%d vocabularies, %v", len(vocab), err)
 	}

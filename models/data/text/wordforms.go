@@ -6,18 +6,16 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Words returns the distinct words of d in the order of their first occurrences. Processes that have read the text of their own examples alone find those of all.
-func Words(d *structured.Dataset) ([]string, error) {
-	own := d.Readable()
+// Words returns the distinct words of d in the order of their first occurrences. Peers, of which each has its own
+// examples, find those of all.
+func Words(d *structured.Dataset, peers structured.Peers) ([]string, error) {
 	distinct := structured.NewAlphabet()
-	for _, word := range own.Column(WordColumn) {
+	for _, word := range d.Column(WordColumn) {
 		distinct.Add(word)
 	}
-	if own != d {
-		var err error
-		if distinct, _, _, err = d.Share.Agree(distinct, make([]int, distinct.Len()), 0); err != nil {
-			return nil, err
-		}
+	distinct, _, _, err := peers.Agree(distinct, make([]int, distinct.Len()), 0)
+	if err != nil {
+		return nil, err
 	}
 	return distinct.Names(), nil
 }

@@ -28,7 +28,7 @@ type Options struct {
 	Folder  string   // of a file that keeps them and is found again; empty: memory
 	Console *os.File // shows a progress bar if it is a terminal, and lets the log say how far it is if not; or nil
 
-	Share *structured.Share // whose processes have the same data, and compute the rows of some sentences each; nil: this one computes all
+	Peers structured.Peers // have the same data, and compute the rows of some sentences each
 }
 
 // Report says what Apply did.
@@ -81,10 +81,7 @@ func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report
 		report.File = all.path(o.Folder)
 		found, err = all.open(report.File)
 	}
-	report.Found = found
-	if o.Share != nil {
-		report.Found, err = all.foundByAll(d.Name, found, o.Share, err)
-	}
+	report.Found, err = all.foundByAll(d.Name, found, o.Peers, err)
 	if err != nil || report.Found {
 		return all, err
 	}
@@ -101,7 +98,7 @@ func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report
 		return nil, structured.BadInput("--encoder-cache: %w", err)
 	}
 	compute := func(has []bool, write use) error { return r.computeAll(d, words, o, report, has, write) }
-	if o.Share == nil {
+	if o.Peers.Size() == 1 {
 		err = all.writeOn(report.File, compute)
 	} else { // all processes compute the same rounds
 		err = all.write(report.File, func(write use) error { return compute(nil, write) })
@@ -265,7 +262,7 @@ func (r *Reader) encodeAll(d *structured.Dataset, all []sentence, o Options, tot
 		}
 		return w.encode(batch, write)
 	}
-	if o.Share != nil {
+	if o.Peers.Size() > 1 {
 		return r.encodeTogether(batches, o, shown, encode, write)
 	}
 	return host.Parallel(o.Threads, len(batches), host.None, func(_ struct{}, k int) error { return encode(batches[k], write) })

@@ -10,15 +10,15 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// foundByAll reports whether all processes of a share have found the rows in a file; if not, all compute them together. Processes whose words or encoders differ are refused. failed is the
+// foundByAll reports whether all peers have found the rows in a file; if not, all compute them together. Processes whose words or encoders differ are refused. failed is the
 // error of this process.
-func (r *rows) foundByAll(name string, found bool, share *structured.Share, failed error) (bool, error) {
+func (r *rows) foundByAll(name string, found bool, peers structured.Peers, failed error) (bool, error) {
 	type state struct {
 		Rows  string
 		Words int
 		Found bool
 	}
-	all, err := structured.AllGather(share, state{r.fingerprint, r.n, found}, failed)
+	all, err := structured.AllGather(peers, state{r.fingerprint, r.n, found}, failed)
 	if err != nil {
 		return false, err
 	}
@@ -35,10 +35,10 @@ func (r *rows) foundByAll(name string, found bool, share *structured.Share, fail
 // roundBytes is how many bytes of rows processes tell each other at a time, all together.
 const roundBytes = 64 << 20
 
-// encodeTogether computes the rows of batches in rounds: of each, every process of a share computes some batches and tells the others their rows, so that write gets the rows of all batches in every process.
+// encodeTogether computes the rows of batches in rounds: of each, every process computes some batches and tells the others their rows, so that write gets the rows of all batches in every process.
 func (r *Reader) encodeTogether(batches [][]sentence, o Options, shown *progress, encode func(batch []sentence, write use) error, write use) error {
-	share := o.Share
-	round := max(share.Processes, roundBytes/(batchPieces*4*r.Width()))
+	peers := o.Peers
+	round := max(peers.Size(), roundBytes/(batchPieces*4*r.Width()))
 	for from := 0; from < len(batches); from += round {
 		n := min(round, len(batches)-from)
 		var mu sync.Mutex
@@ -53,12 +53,14 @@ func (r *Reader) encodeTogether(batches [][]sentence, o Options, shown *progress
 			}
 			return nil
 		}
-		own := (n - share.Process + share.Processes - 1) / share.Processes
-		err := host.Parallel(o.Threads, own, host.None, func(_ struct{}, k int) error { return encode(batches[from+share.Process+k*share.Processes], tell) })
-		if _, err = structured.AllGather(share, 0, err); err != nil {
+		own := (n - peers.Rank() + peers.Size() - 1) / peers.Size()
+		err := host.Parallel(o.Threads, own, host.None, func(_ struct{}, k int) error {
+			return encode(batches[from+peers.Rank()+k*peers.Size()], tell)
+		})
+		if _, err = structured.AllGather(peers, 0, err); err != nil {
 			return err
 		}
-		all, err := share.Gather(mine)
+		all, err := peers.Gather(mine)
 		if err != nil {
 			return err
 		}
@@ -68,7 +70,7 @@ func (r *Reader) encodeTogether(batches [][]sentence, o Options, shown *progress
 			}
 		}
 		for k, batch := range batches[from : from+n] {
-			if k%share.Processes != share.Process { // encode has shown its own
+			if k%peers.Size() != peers.Rank() { // encode has shown its own
 				shown.add(piecesOf(batch))
 			}
 		}

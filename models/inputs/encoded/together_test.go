@@ -11,7 +11,6 @@ import (
 
 	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
@@ -43,7 +42,7 @@ func TestRowsTogether(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					o := Options{Threads: 1 + g.Rank()%2, Share: engine.ShareOf(ctx, g)}
+					o := Options{Threads: 1 + g.Rank()%2, Peers: ranks.PeersOf(ctx, g)}
 					switch where {
 					case "folders", "found by one":
 						o.Folder = filepath.Join(dir, fmt.Sprint(g.Rank()))
@@ -94,7 +93,8 @@ func TestPartsOfRows(t *testing.T) {
 			computed.Add(1)
 			return write(batch[0].first, []float32{float32(batch[0].first)})
 		}
-		err := r.encodeTogether(batches, Options{Threads: 2, Share: engine.ShareOf(ctx, g)}, newProgress(nil, "", 0), encode, func(position int, rows []float32) error {
+		o := Options{Threads: 2, Peers: ranks.PeersOf(ctx, g)}
+		err := r.encodeTogether(batches, o, newProgress(nil, "", 0), encode, func(position int, rows []float32) error {
 			if len(rows) != 1 || rows[0] != float32(position) {
 				return fmt.Errorf("%v at %d", rows, position)
 			}
@@ -124,7 +124,7 @@ func TestRowsOfOtherWords(t *testing.T) {
 		if g.Rank() == 2 {
 			d = data("a b", "c d")
 		}
-		_, err = r.Apply(d, Options{Threads: 1, Share: engine.ShareOf(ctx, g)})
+		_, err = r.Apply(d, Options{Threads: 1, Peers: ranks.PeersOf(ctx, g)})
 		if want := "data: rank 2 has 4 words, and rank 0 3"; !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			return fmt.Errorf("%w, expected %s", err, want)
 		}

@@ -36,7 +36,7 @@ type LBFGS struct {
 
 func (m *LBFGS) Name() string { return "lbfgs" }
 
-func (m *LBFGS) Convex() bool { return true }
+func (m *LBFGS) Traits() train.Traits { return train.Traits{Convex: true} }
 
 // Start evaluates the objective at s.W.
 func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) error {

@@ -47,10 +47,7 @@ const (
 
 func (m *OWLQN) Name() string { return "owl-qn" }
 
-func (m *OWLQN) Convex() bool { return true }
-
-// TakesL1 implements train.L1Method.
-func (m *OWLQN) TakesL1() {}
+func (m *OWLQN) Traits() train.Traits { return train.Traits{Convex: true, L1: true} }
 
 // Start evaluates the objective at s.W.
 func (m *OWLQN) Start(ctx context.Context, p *train.Problem, s *train.State) error {

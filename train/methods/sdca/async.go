@@ -19,7 +19,8 @@ import (
 // The change of the dual is known whatever the other threads do: ‖w‖² is measured as w is written, so the changes of all steps
 // add up to the change of the dual. A step with a negative change is undone.
 func (m *SDCA) sweepAsync(ctx context.Context, p *train.Problem, order []int) error {
-	shared := p.Sparse().Thresholded(m.τ).Share(p.Threads())
+	rows, _ := p.Rows()
+	shared := rows.Thresholded(m.τ).Share(p.Threads())
 	for len(m.lone) < p.Threads() {
 		m.lone = append(m.lone, &loneStep{dualStep: dualStep{Lane: *p.NewLane()}})
 	}
@@ -109,7 +110,7 @@ func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool 
 
 // checkAsync returns an error that says why asynchronous threads do not work on p, or nil if they do.
 func checkAsync(async bool, p *train.Problem) error {
-	if async && p.Sparse() == nil {
+	if _, rows := p.Rows(); async && !rows {
 		return train.Refuse("sdca", train.SparseScores, "has threads that wait for nobody only on the linear net of attributes, whose steps touch few weights")
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 // Asynchronous threads find the optimum of the deterministic mode, within the gap that both certify, and w matches the memory.
 func TestAsyncSDCA(t *testing.T) {
 	for name, p := range sdcaProblems(t) {
-		if p.Sparse() == nil {
+		if _, rows := p.Rows(); !rows {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

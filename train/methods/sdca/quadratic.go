@@ -69,11 +69,7 @@ func (st *dualStep) gram(p *train.Problem, memory *dualMemory) error {
 				k[t] = append(k[t], st.probed.Parts[part].Values[at]-base[at])
 			}
 		}
-		if s := p.Sparse(); s != nil {
-			s.Erase(v, &st.Batch, st.probe)
-		} else {
-			clear(st.probe)
-		}
+		p.Erase(v, &st.Batch, st.probe)
 	}
 	packed := make([]float32, 0, positions)
 	for from := 0; from < positions; from += blockPositions {

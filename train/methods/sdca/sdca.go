@@ -104,13 +104,7 @@ func (m *SDCA) Name() string {
 	return "sdca"
 }
 
-// UsesLanes implements train.LaneUser.
-func (m *SDCA) UsesLanes() {}
-
-func (m *SDCA) Convex() bool { return true }
-
-// TakesL1 implements train.L1Method.
-func (m *SDCA) TakesL1() {}
+func (m *SDCA) Traits() train.Traits { return train.Traits{Convex: true, L1: true, Lanes: true} }
 
 // Start begins at u_i = 1_{y_i}, where w is the centre, or Online at uniform distributions, regardless of s.W unless Warm. With
 // soft targets it begins where their potentials are known to be (Objective.Origin), else at those of s.W.
@@ -150,7 +144,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 		m.regulariser.Begin(p)
 	}
 	m.λ, m.τ = m.regulariser.Lambda, m.regulariser.Threshold(p)
-	if p.Sparse() != nil && !m.Async {
+	if _, rows := p.Rows(); rows && !m.Async {
 		var err error
 		if m.shards, err = newDualShards(p, m.τ); err != nil {
 			return err
@@ -182,7 +176,7 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	size := dualBatch
 	if m.Online {
 		size = 1
-	} else if x := p.Sparse(); x != nil && x.HasDense() || p.Loss == engine.Quadratic {
+	} else if rows, ok := p.Rows(); ok && rows.HasDense() || p.Loss == engine.Quadratic {
 		size = denseBatch
 	}
 	r, size := p.Rand(s.Passes), min(cmp.Or(p.Batch, size), p.Len())
@@ -393,7 +387,7 @@ func (m *SDCA) evaluate(ctx context.Context, p *train.Problem, s *train.State, w
 // weights, where the last ones are not zero.
 func (m *SDCA) shown(p *train.Problem) []float32 {
 	proximal := m.regulariser.Kappa > 0
-	if (m.Online || attributesAlone(p)) && !proximal {
+	if (m.Online || p.AttributesAlone()) && !proximal {
 		return p.Soften(m.w, m.τ)
 	}
 	w := m.w

@@ -38,13 +38,14 @@ type dualShard struct {
 // inputs, then one for the rest. They score with weights thresholded by τ.
 func newDualShards(p *train.Problem, τ float32) ([]*dualShard, error) {
 	var shards []*dualShard
-	part := p.Sparse().Form().Parts[0]
+	part := p.Scorer.Form().Parts[0]
 	add := func(scorer *sparse.Linear, x *structured.Sparse) {
 		sh := &dualShard{scorer: scorer, worker: scorer.NewWorker(), data: *p.Data}
 		sh.data.SetAttributes(part, x)
 		shards = append(shards, sh)
 	}
-	scorer := p.Sparse().Thresholded(τ)
+	rows, _ := p.Rows()
+	scorer := rows.Thresholded(τ)
 	switch x := p.Data.AttributesOf(part); {
 	case x != nil && !structured.PerPosition(part.Rows):
 		add(scorer.Attributes(), x)

@@ -22,16 +22,10 @@ const (
 
 // relaxationFor returns relaxation, or 1 for attributes alone.
 func relaxationFor(p *train.Problem) float64 {
-	if attributesAlone(p) {
+	if p.AttributesAlone() {
 		return 1
 	}
 	return relaxation
-}
-
-// attributesAlone reports whether a step touches the weights of the example's own attributes, and no others but those that all share.
-func attributesAlone(p *train.Problem) bool {
-	x := p.Sparse()
-	return x != nil && !x.HasDense()
 }
 
 // dualStep is a step on one example, with its scratch memory.

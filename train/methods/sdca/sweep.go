@@ -3,9 +3,7 @@ package sdca
 import (
 	"context"
 
-	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -16,14 +14,14 @@ type dualTeam struct {
 	*team
 	p      *train.Problem
 	m      *SDCA
-	shards []*dualShard // none unless the scorer is sparse
+	shards []*dualShard // none without access by rows
+	move   weightMove
 	batch  structured.Batch
 	next   []int                // examples of the step after this one
 	v      structured.Marginals // c_i Δu_i of the batch
 	steps  []*dualStep          // at least one per example of a batch
 	try    int
-	scale  float32   // factor for the scatter
-	grad   []float32 // Σ J_iᵀv_i of the batch, unless the scorer is sparse
+	scale  float32 // factor for the scatter
 
 	gather, begin, again, save, scatter func(task int) error
 }
@@ -67,8 +65,10 @@ func newDualTeam(m *SDCA, p *train.Problem) *dualTeam {
 		sh.change = sh.scorer.Measure(t.scale, &t.v, &sh.batch, m.w)
 		return nil
 	}
-	if p.Sparse() == nil {
-		t.grad = make([]float32, len(m.w))
+	if _, rows := p.Rows(); rows {
+		t.move = rowMove{t}
+	} else {
+		t.move = wholeMove{t, make([]float32, len(m.w))}
 	}
 	return t
 }
@@ -104,7 +104,7 @@ func (t *dualTeam) step(examples []int) error {
 		return err
 	}
 	for t.try = 0; ; {
-		moved, err := t.move()
+		moved, err := t.moveWeights()
 		if moved || err != nil {
 			return err
 		}
@@ -121,9 +121,9 @@ func (t *dualTeam) step(examples []int) error {
 	return nil
 }
 
-// move moves w by the steps. If that would lower the dual it returns false and leaves w unchanged up to rounding.
-func (t *dualTeam) move() (bool, error) {
-	m, p, n := t.m, t.p, float64(t.p.Len())
+// moveWeights moves w by the steps. If that would lower the dual it returns false and leaves w unchanged up to rounding.
+func (t *dualTeam) moveWeights() (bool, error) {
+	m, n := t.m, float64(t.p.Len())
 	rise, size, product, loss, entropy := 0.0, 0.0, 0.0, 0.0, 0.0
 	for _, st := range t.steps[:t.batch.Len()] {
 		dh := st.entropy - m.memory.entropy[st.i]
@@ -136,63 +136,17 @@ func (t *dualTeam) move() (bool, error) {
 	λ := m.λ
 	scale := -1 / (λ * n)
 	// The dual falls by λ/2 times this: ‖Δw‖², or with a threshold ‖soft(w+Δw)‖² − ‖soft(w)‖² − 2⟨soft(w),Δw⟩.
-	var square float64
-	if p.Sparse() != nil {
-		change, err := t.scatterAll(float32(scale))
-		if err != nil {
-			return false, err
-		}
-		square = max(0, change-2*scale*product) // ‖w+Δw‖² − ‖w‖² − 2⟨w,Δw⟩
-	} else {
-		clear(t.grad)
-		for _, st := range t.steps[:t.batch.Len()] {
-			if err := st.Worker.Pullback(&st.v, t.grad); err != nil {
-				return false, err
-			}
-		}
-		square = scale * scale * vec.Norm2(t.grad)
-		if m.τ > 0 {
-			square = softChange(m.w, t.grad, float32(scale), m.τ)
-		}
+	square, err := t.move.try(scale, product)
+	if err != nil {
+		return false, err
 	}
 	if (rise/n - λ/2*square) < -4*engine.Unit*size/n {
-		if p.Sparse() != nil {
-			_, err := t.scatterAll(float32(-scale))
-			return false, err
-		}
-		return false, nil
+		return false, t.move.undo(scale)
 	}
-	if p.Sparse() != nil {
-		m.linear += loss / n
-	} else {
-		m.linear += (product + loss - vec.Dot64(t.grad, p.Soften(m.w, m.τ))) / n
-		vec.Axpy(float32(scale), t.grad, m.w)
-	}
+	m.linear += t.move.keep(scale, product, loss) / n
 	m.entropy += entropy / n
 	t.accept(λ * n * square)
 	return true, nil
-}
-
-// softChange returns ‖soft(v+cd)‖² − ‖soft(v)‖² − 2⟨soft(v),cd⟩ for soft thresholds with τ. It is at most ‖cd‖².
-func softChange(v, d []float32, c, τ float32) float64 {
-	total := 0.0
-	for j, x := range v {
-		δ := c * d[j]
-		a, b := float64(kernels.Soft(x+δ, τ)), float64(kernels.Soft(x, τ))
-		total += (a-b)*(a+b) - 2*b*float64(δ)
-	}
-	return max(0, total)
-}
-
-// scatterAll adds scale·Σ J_iᵀv_i to w and returns the change in ‖w‖².
-func (t *dualTeam) scatterAll(scale float32) (float64, error) {
-	t.scale = scale
-	err := t.run(len(t.shards), t.scatter)
-	total := 0.0
-	for _, sh := range t.shards {
-		total += sh.change
-	}
-	return total, err
 }
 
 // accept accepts the steps' answers and chooses the examples' next η. bend is the norm's curvature, λn‖Δw‖².

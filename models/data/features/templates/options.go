@@ -11,6 +11,9 @@ type Options struct {
 	// Known is a dictionary whose attributes keep their numbers, however rare they are in the training data; nil: none. It is
 	// for templates of tokens whose columns are fixed.
 	Known *structured.Dictionary
+
+	// Peers have the other examples of the training data, and agree on one dictionary: of templates of tokens alone.
+	Peers structured.Peers
 }
 
 // MostHashBits is how many bits numbers of hashed attributes have at most.

@@ -8,10 +8,10 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// sparseHome keeps gradients of sparse inputs. There are too many weights for a vector of each lane, and an example
+// rowAccess keeps gradients of sparse inputs. There are too many weights for a vector of each lane, and an example
 // touches few of them. So lanes stop in potential space, and what they have found is scattered, in order, straight to
 // where it goes.
-type sparseHome struct {
+type rowAccess struct {
 	*Engine
 	current  sparseBatch
 	gradient sparseGradient
@@ -21,9 +21,9 @@ type sparseHome struct {
 	packed   [][]float64 // scratch memory: the weights of each stripe, one after the other
 }
 
-func (h *sparseHome) mostRanks() int { return len(h.layout.shards) }
+func (h *rowAccess) mostRanks() int { return len(h.layout.shards) }
 
-func (h *sparseHome) examplesOf(rank int) (of []int) {
+func (h *rowAccess) examplesOf(rank int) (of []int) {
 	size := h.group.Size()
 	n := len(h.layout.shards)
 	for _, shard := range h.layout.shards[n*rank/size : n*(rank+1)/size] {
@@ -32,16 +32,20 @@ func (h *sparseHome) examplesOf(rank int) (of []int) {
 	return of
 }
 
-func (h *sparseHome) gradients(int) int { return 0 }
+func (h *rowAccess) gradients(int) int { return 0 }
 
-func (h *sparseHome) roundWeights() roundWeights { return &sparseRound{engine: h.Engine} }
+func (h *rowAccess) erase(v *structured.Marginals, batch *structured.Batch, w []float32) {
+	h.sparse.Erase(v, batch, w)
+}
 
-func (h *sparseHome) pathStepper(x *AffinePath) pathStepper {
+func (h *rowAccess) roundWeights() roundWeights { return &sparseRound{engine: h.Engine} }
+
+func (h *rowAccess) pathStepper(x *AffinePath) pathStepper {
 	return &sparsePath{AffinePath: x, sparse: h.sparse}
 }
 
-// lower implements home. The last rank has g first. It makes the bound, and tells the others.
-func (h *sparseHome) lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
+// lower implements access. The last rank has g first. It makes the bound, and tells the others.
+func (h *rowAccess) lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
 	last := h.group.Size() - 1
 	message := h.Vector(len(g) + 6) // the gradient, and memory of the three numbers
 	u, numbers := Recomposed{Grad: message[:len(g)]}, make([]float64, 3)
@@ -61,7 +65,7 @@ func (h *sparseHome) lower(ctx context.Context, w []float32, g []float64, sums S
 // through all shards, are added again from deferredSums.
 type shardsOfPass struct {
 	pass
-	home    *sparseHome
+	access  *rowAccess
 	toLast  bool
 	begins  bool // this rank has the first shards: it adds as it goes, and keeps few of them
 	windows int
@@ -75,8 +79,8 @@ type keptShard struct {
 	deferredSums []Sums
 }
 
-func (h *sparseHome) pass(ctx context.Context, p pass, toLast bool) error {
-	return h.over(ctx, h.group.Group, &shardsOfPass{pass: p, home: h, toLast: toLast, begins: h.group.Rank() == 0})
+func (h *rowAccess) pass(ctx context.Context, p pass, toLast bool) error {
+	return h.over(ctx, h.group.Group, &shardsOfPass{pass: p, access: h, toLast: toLast, begins: h.group.Rank() == 0})
 }
 
 func (s *shardsOfPass) len() int { return len(s.shards) }
@@ -104,7 +108,7 @@ func (s *shardsOfPass) run(ctx context.Context, lo, hi int) error {
 
 // evaluate evaluates shards lo to hi−1 and keeps what remains to be done with them.
 func (s *shardsOfPass) evaluate(ctx context.Context, lo, hi int) error {
-	e, x := s.engine, s.home
+	e, x := s.engine, s.access
 	for len(x.kept) < hi-lo {
 		x.kept = append(x.kept, keptShard{})
 	}
@@ -130,7 +134,7 @@ func (s *shardsOfPass) evaluate(ctx context.Context, lo, hi int) error {
 // addSums adds the sums of shards lo to hi−1, which are kept, to those of the lanes.
 func (s *shardsOfPass) addSums(lo, hi int) {
 	for k := lo; k < hi; k++ {
-		for _, t := range s.home.kept[k-lo].deferredSums {
+		for _, t := range s.access.kept[k-lo].deferredSums {
 			s.sums[k%len(s.sums)].add(t)
 		}
 	}
@@ -138,7 +142,7 @@ func (s *shardsOfPass) addSums(lo, hi int) {
 
 // addGradients adds the pullback of the first n shards that are kept to stripes from to to−1 of the gradient, which may be packed.
 func (s *shardsOfPass) addGradients(n, from, to int, packed bool) {
-	e, h := s.engine, s.home
+	e, h := s.engine, s.access
 	threads := min(e.team.threads, to-from)
 	e.Parallel(threads, func(k int) {
 		lo, hi := from+(to-from)*k/threads, from+(to-from)*(k+1)/threads
@@ -167,10 +171,10 @@ func (s *shardsOfPass) total() total {
 	case s.windows == 1:
 		t.pieces = append(t.pieces, cutBy(s.g, mostNumbers)...)
 	default:
-		s.home.growPacked()
-		for k, packed := range s.home.packed {
+		s.access.growPacked()
+		for k, packed := range s.access.packed {
 			if clear(packed); s.begins {
-				s.home.repack(k, s.g)
+				s.access.repack(k, s.g)
 			}
 			t.pieces = append(t.pieces, vec.Bytes(packed))
 		}
@@ -203,8 +207,8 @@ func (s *shardsOfPass) add(lo, hi, from, to int) error {
 func (s *shardsOfPass) end(int, int) error {
 	e := s.engine
 	if s.g != nil && s.windows > 1 && (!s.toLast || e.group.Rank() == e.group.Size()-1) {
-		for k := range s.home.packed {
-			s.home.unpack(k, s.g)
+		for k := range s.access.packed {
+			s.access.unpack(k, s.g)
 		}
 	}
 	return nil
@@ -213,7 +217,7 @@ func (s *shardsOfPass) end(int, int) error {
 func (s *shardsOfPass) gather(int, bool, func([]byte)) {}
 
 // growPacked makes room for the weights of each stripe, one after the other.
-func (h *sparseHome) growPacked() {
+func (h *rowAccess) growPacked() {
 	h.packed = vec.Grow(h.packed, sparse.Stripes)
 	for k := range h.packed {
 		n := 0
@@ -223,7 +227,7 @@ func (h *sparseHome) growPacked() {
 }
 
 // unpack copies a packed stripe to its weights in g, and repack the reverse.
-func (h *sparseHome) unpack(stripe int, g []float64) {
+func (h *rowAccess) unpack(stripe int, g []float64) {
 	packed := h.packed[stripe]
 	h.sparse.Stripe(stripe, func(lo, hi int) {
 		copy(g[lo:hi], packed)
@@ -231,7 +235,7 @@ func (h *sparseHome) unpack(stripe int, g []float64) {
 	})
 }
 
-func (h *sparseHome) repack(stripe int, g []float64) {
+func (h *rowAccess) repack(stripe int, g []float64) {
 	at := 0
 	h.sparse.Stripe(stripe, func(lo, hi int) { at += copy(h.packed[stripe][at:], g[lo:hi]) })
 }
@@ -239,7 +243,7 @@ func (h *sparseHome) repack(stripe int, g []float64) {
 // sparseBatch are the strands of a step: lanes of its shards. Ranks exchange marginals instead of gradients.
 type sparseBatch struct{ stepLanes }
 
-func (h *sparseHome) step(ctx context.Context, of stepLanes) (Gradient, error) {
+func (h *rowAccess) step(ctx context.Context, of stepLanes) (Gradient, error) {
 	s := &h.current
 	s.stepLanes = of
 	h.team.growResults(h.last.shards)
@@ -277,14 +281,14 @@ func (s *sparseBatch) gather(l int, known bool, do func([]byte)) {
 // sparseGradient is a D of sparse inputs. It stays in potential space, because each use of it is a single scatter into, or gather
 // from, the few rows of weights that the batch touches. What was found on the shards of the last step holds the batch and v.
 type sparseGradient struct {
-	home   *sparseHome
+	access *rowAccess
 	shards int
 }
 
-func (g *sparseGradient) AddTo(c float32, w []float32) { g.home.scatter(g.shards, c, w, nil) }
+func (g *sparseGradient) AddTo(c float32, w []float32) { g.access.scatter(g.shards, c, w, nil) }
 
 func (g *sparseGradient) AddToTwo(c float32, w []float32, d float32, u []float32) {
-	h := g.home
+	h := g.access
 	h.overStripes(g.shards, func(found *shardResult, lo, hi int) {
 		h.sparse.ScatterTwo(c, d, &found.V, &found.Batch, lo, hi, w, u)
 	})
@@ -292,7 +296,7 @@ func (g *sparseGradient) AddToTwo(c float32, w []float32, d float32, u []float32
 
 func (g *sparseGradient) Times(c float32, zeros *[]float32) []float32 {
 	if *zeros == nil {
-		*zeros = make([]float32, g.home.Scorer.Dim())
+		*zeros = make([]float32, g.access.Scorer.Dim())
 	}
 	g.AddTo(c, *zeros)
 	return *zeros
@@ -300,7 +304,7 @@ func (g *sparseGradient) Times(c float32, zeros *[]float32) []float32 {
 
 // Norm2 adds D to a vector of zeros, which it then resets to zeros.
 func (g *sparseGradient) Norm2() float64 {
-	h, zeros := g.home, g.home.scratch()
+	h, zeros := g.access, g.access.scratch()
 	var parts [sparse.Stripes]float64
 	h.scatter(g.shards, 1, zeros, parts[:])
 	total := 0.0
@@ -317,7 +321,7 @@ func (g *sparseGradient) Norm2() float64 {
 func (g *sparseGradient) product(st *Step) float64 { return st.Linear - st.loss }
 
 func (g *sparseGradient) eachRow(do func(d []float32, lo, hi int)) {
-	h, zeros := g.home, g.home.scratch()
+	h, zeros := g.access, g.access.scratch()
 	g.AddTo(1, zeros)
 	for _, found := range h.team.results[:g.shards] {
 		h.sparse.Rows(&found.Batch, &h.rows)
@@ -330,8 +334,8 @@ func (g *sparseGradient) eachRow(do func(d []float32, lo, hi int)) {
 }
 
 func (g *sparseGradient) Dot(w []float32) float64 {
-	s, ln := 0.0, g.home.team.lanes[0]
-	for _, found := range g.home.team.results[:g.shards] {
+	s, ln := 0.0, g.access.team.lanes[0]
+	for _, found := range g.access.team.results[:g.shards] {
 		if err := ln.Worker.Score(w, &found.Batch, &ln.φ); err != nil {
 			panic(err) // cannot happen: a worker of the same scorer has already scored this batch
 		}
@@ -343,7 +347,7 @@ func (g *sparseGradient) Dot(w []float32) float64 {
 }
 
 // scatterWide adds Jᵀv of a batch to some stripes of g in a full pass, in one in float64 with other numbers than those of v.
-func (h *sparseHome) scatterWide(v *structured.Marginals, wide structured.Doubles, batch *structured.Batch, lo, hi int, g []float64) {
+func (h *rowAccess) scatterWide(v *structured.Marginals, wide structured.Doubles, batch *structured.Batch, lo, hi int, g []float64) {
 	if h.doubles.pulls {
 		h.sparse.ScatterDoubly(v, wide, batch, lo, hi, g)
 	} else {
@@ -352,14 +356,14 @@ func (h *sparseHome) scatterWide(v *structured.Marginals, wide structured.Double
 }
 
 // scatter adds c·Jᵀv of the first n shards of the last step to w, in order. norms is as in sparse.Linear.Scatter.
-func (h *sparseHome) scatter(n int, c float32, w []float32, norms []float64) {
+func (h *rowAccess) scatter(n int, c float32, w []float32, norms []float64) {
 	h.overStripes(n, func(found *shardResult, lo, hi int) {
 		h.sparse.Scatter(c, &found.V, &found.Batch, lo, hi, w, norms)
 	})
 }
 
 // overStripes calls add for the first n shards of the last step in order, and on each thread for some stripes.
-func (h *sparseHome) overStripes(n int, add func(found *shardResult, lo, hi int)) {
+func (h *rowAccess) overStripes(n int, add func(found *shardResult, lo, hi int)) {
 	threads := 1
 	if n > 1 { // more than one step's worth
 		threads = min(h.team.threads, sparse.Stripes)
@@ -372,7 +376,7 @@ func (h *sparseHome) overStripes(n int, add func(found *shardResult, lo, hi int)
 }
 
 // scratch returns a vector of zeros [Dim], which the caller must leave as zeros.
-func (h *sparseHome) scratch() []float32 {
+func (h *rowAccess) scratch() []float32 {
 	if h.zeros == nil {
 		h.zeros = make([]float32, h.Scorer.Dim())
 	}

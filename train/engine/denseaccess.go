@@ -4,11 +4,12 @@ import (
 	"context"
 	"sort"
 
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// denseHome keeps gradients of dense inputs: each lane pulls v back into a vector of its own.
-type denseHome struct {
+// denseAccess keeps gradients of dense inputs: each lane pulls v back into a vector of its own.
+type denseAccess struct {
 	*Engine
 	current  denseBatch
 	gradient denseGradient
@@ -19,13 +20,13 @@ type denseHome struct {
 	spans  []packed  // where these lie in packed
 }
 
-func (h *denseHome) lower(_ context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
+func (h *denseAccess) lower(_ context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
 	return h.lowerInto(h.Vector(len(g)), w, g, sums), nil
 }
 
-func (h *denseHome) mostRanks() int { return min(h.layout.lanes, len(h.layout.shards)) }
+func (h *denseAccess) mostRanks() int { return min(h.layout.lanes, len(h.layout.shards)) }
 
-func (h *denseHome) examplesOf(rank int) (of []int) {
+func (h *denseAccess) examplesOf(rank int) (of []int) {
 	n, size := h.mostRanks(), h.group.Size()
 	for l := n * rank / size; l < n*(rank+1)/size; l++ {
 		for k := l; k < len(h.layout.shards); k += n {
@@ -35,11 +36,13 @@ func (h *denseHome) examplesOf(rank int) (of []int) {
 	return of
 }
 
-func (h *denseHome) gradients(lanes int) int { return lanes }
+func (h *denseAccess) gradients(lanes int) int { return lanes }
 
-func (h *denseHome) roundWeights() roundWeights { return &denseRound{engine: h.Engine} }
+func (h *denseAccess) erase(_ *structured.Marginals, _ *structured.Batch, w []float32) { clear(w) }
 
-func (h *denseHome) pathStepper(x *AffinePath) pathStepper { return &densePath{AffinePath: x} }
+func (h *denseAccess) roundWeights() roundWeights { return &denseRound{engine: h.Engine} }
+
+func (h *denseAccess) pathStepper(x *AffinePath) pathStepper { return &densePath{AffinePath: x} }
 
 // denseGradient is a D that is a vector.
 type denseGradient struct {
@@ -74,7 +77,7 @@ func (g *denseGradient) Dot(w []float32) float64 { return vec.Dot64(g.values, w)
 // lanesOfPass are the strands of a pass with dense inputs: each lane pulls its own shards back into a gradient of its own.
 type lanesOfPass struct{ pass }
 
-func (h *denseHome) pass(ctx context.Context, p pass, _ bool) error {
+func (h *denseAccess) pass(ctx context.Context, p pass, _ bool) error {
 	err := h.over(ctx, h.group.Group, &lanesOfPass{p})
 	if p.g != nil && !h.precise {
 		for j, x := range h.vectors.narrow {
@@ -170,14 +173,14 @@ func (ln *Lane) pullback() error {
 // denseBatch are the strands of a step: lanes of its shards.
 type denseBatch struct {
 	stepLanes
-	home   *denseHome
+	access *denseAccess
 	values []float32 // the gradient, packed if there are several ranks and it is not touched everywhere
 	pieces [][]byte  // scratch memory
 }
 
-func (h *denseHome) step(ctx context.Context, of stepLanes) (Gradient, error) {
+func (h *denseAccess) step(ctx context.Context, of stepLanes) (Gradient, error) {
 	s := &h.current
-	*s = denseBatch{stepLanes: of, home: h, pieces: s.pieces[:0]}
+	*s = denseBatch{stepLanes: of, access: h, pieces: s.pieces[:0]}
 	h.touched.findAhead(h.Data, of.examples)
 	h.touched.ahead = false
 	err := h.over(ctx, s.group(), s)
@@ -221,7 +224,7 @@ func (s *denseBatch) gather(l int, known bool, do func([]byte)) {
 // total implements strands. A process alone adds to the gradient of its first lane, where it differs from zero. With
 // several ranks, numbers that are not touched do not pass from rank to rank.
 func (s *denseBatch) total() total {
-	e, h := s.engine, s.home
+	e, h := s.engine, s.access
 	if s.group().Size() == 1 {
 		s.values = e.team.lanes[0].grad
 		s.pieces = append(s.pieces, vec.Bytes(s.values))
@@ -253,7 +256,7 @@ func (s *denseBatch) add(lo, hi, from, to int) error {
 	}
 	eachPiece(from, to, len(s.values), func(a, b int) {
 		for l := lo; l < hi; l++ { // ranks before lane 0 pass on what is there
-			addPacked(e.team.lanes[l].grad, s.home.spans, a, s.values[a:b], l == 0)
+			addPacked(e.team.lanes[l].grad, s.access.spans, a, s.values[a:b], l == 0)
 		}
 	})
 	return nil
@@ -263,7 +266,7 @@ func (s *denseBatch) end(int, int) error { return nil }
 
 // sum returns the sum of the lanes' gradients.
 func (s *denseBatch) sum() []float32 {
-	e, h := s.engine, s.home
+	e, h := s.engine, s.access
 	if s.group().Size() > 1 && !e.touched.everywhere() {
 		e.touched.uses(h.shared)
 		for _, of := range h.spans {
