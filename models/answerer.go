@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Answerer predicts many small data sets, one after the other, and keeps its scratch memory and caches between them. It computes on the
-// CPU and serves one goroutine at a time; a model may have many.
+// Answerer predicts many small data sets, one after the other, and keeps its scratch memory and caches between them. It
+// computes on the CPU and serves one goroutine at a time; a model may have many.
 type Answerer struct {
 	words     inputs.Inputs                     // words and characters that are numbered
 	extractor *features.Extractor               // of attributes of positions, or nil
@@ -38,15 +38,17 @@ func (m *Model) NewAnswerer() *Answerer {
 // Truncated returns how many potentials the oracle has changed so far, for which it is not exact (oracles.Truncator).
 func (a *Answerer) Truncated() int { return a.truncated }
 
-// Predict makes the inputs of d, which has the columns or numbers of the model's training data, labels its examples, and hands the
-// predictions to yield in the order of the data. The predictions are those of Model.Predict. It stops at the first error of yield.
-// Options that name threads have no effect. Where it is to keep what is known of outputs, d has that as its files do. Inputs that are so large that
-// there are no valid potentials are bad input, which names the largest.
+// Predict makes the inputs of d, which has the columns or numbers of the model's training data, labels its examples,
+// and hands the predictions to yield in the order of the data. The predictions are those of Model.Predict. It stops at
+// the first error of yield. Options that name threads have no effect. Where it is to keep what is known of outputs, d
+// has that as its files do. Inputs that are so large that there are no valid potentials are bad input, which names the
+// largest.
 func (a *Answerer) Predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
 	return a.PredictAt(nil, d, o, yield)
 }
 
-// PredictAt is Predict with samples that depend on their seed and on the places [n] of the examples, in place of where they begin.
+// PredictAt is Predict with samples that depend on their seed and on the places [n] of the examples, in place of where
+// they begin.
 func (a *Answerer) PredictAt(places []uint64, d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
 	a.predictor.places = places
 	largest := largestOf(d) // before it is standardised

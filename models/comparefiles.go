@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Files are data whose gold outputs are those of one file, and whose predicted outputs are those of another, made by any program.
+// Files are data whose gold outputs are those of one file, and whose predicted outputs are those of another, made by
+// any program.
 type Files struct {
 	Gold, Predicted string
 	Columns         string // of the predicted file; empty: those of the gold file or, where the predicted file has more, the last as its label
@@ -23,8 +24,8 @@ type Files struct {
 	Request // how the gold file is read; its Path is not used
 }
 
-// Compare reports how well the predicted outputs agree with the gold ones, as Model.Report does. Sequences without the same tokens are bad input. Tags may be
-// written in different schemes.
+// Compare reports how well the predicted outputs agree with the gold ones, as Model.Report does. Sequences without the
+// same tokens are bad input. Tags may be written in different schemes.
 func (f Files) Compare(strict bool) (tasks.Report, error) {
 	if task, ok := tasks.Named(f.Own()); ok && task.CompareFiles != nil {
 		return task.CompareFiles(tasks.OutputFiles{Gold: f.Gold, Predicted: f.Predicted, Void: f.Void, MaskValues: f.Values, Class: f.Class})
@@ -68,8 +69,8 @@ func (f Files) Compare(strict bool) (tasks.Report, error) {
 	return by.Report(), nil
 }
 
-// Own returns the name of the task that is named, or else of the first one of the format that can, if it compares files in its own way; empty if
-// it does not.
+// Own returns the name of the task that is named, or else of the first one of the format that can, if it compares files
+// in its own way; empty if it does not.
 func (f Files) Own() string {
 	if f.Task != "auto" {
 		if task, _ := tasks.Named(f.Task); task.CompareFiles != nil {
@@ -169,7 +170,8 @@ func (f Files) notation(gold *structured.Dataset, task tasks.Task) (chains.Notat
 	return n, nil
 }
 
-// numberAlike writes predicted tags in the notation of the gold ones, and numbers the labels of both by one alphabet, in which those of the gold file come first.
+// numberAlike writes predicted tags in the notation of the gold ones, and numbers the labels of both by one alphabet,
+// in which those of the gold file come first.
 func numberAlike(gold, predicted *structured.Dataset, is chains.Notation) error {
 	if is.Scheme != "" && chains.EntityTags(predicted.Alphabet) && !is.Has(predicted.Alphabet) { // broken tags stay what they are
 		_, err := chains.ConvertScheme(predicted, is.Scheme, gold.Alphabet)

@@ -35,9 +35,9 @@ type Data struct {
 // Data reads the data and makes their inputs. Labels and inputs are those of the training data.
 func (r *Resolved) Data() (*Data, error) { return r.SharedData(structured.Peers{}) }
 
-// SharedData is Data for one of several processes that train together, and take shares of the training examples. It reads
-// the text of its own examples alone, and makes their attributes alone, where it can, as Data.Share tells. The rows of an
-// encoder the processes compute together.
+// SharedData is Data for one of several processes that train together, and take shares of the training examples. It
+// reads the text of its own examples alone, and makes their attributes alone, where it can, as Data.Share tells. The
+// rows of an encoder the processes compute together.
 func (r *Resolved) SharedData(peers structured.Peers) (*Data, error) {
 	raw, err := r.read(peers)
 	if err != nil {
@@ -60,8 +60,8 @@ func (r *Resolved) SharedData(peers structured.Peers) (*Data, error) {
 	return d, nil
 }
 
-// Fit makes the inputs of text out of its columns, in all data sets, from what occurs in the training data. Raw data may be fitted as often
-// as there are settings for it.
+// Fit makes the inputs of text out of its columns, in all data sets, from what occurs in the training data. Raw data
+// may be fitted as often as there are settings for it.
 func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	own := func(set *structured.Dataset) *structured.Dataset {
 		if set == nil {
@@ -134,8 +134,8 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	return d, nil
 }
 
-// standardise standardises the features of the training data, as c asks or the model does that training continues, and the rows of an encoder
-// beside attributes. Those of a pack are.
+// standardise standardises the features of the training data, as c asks or the model does that training continues, and
+// the rows of an encoder beside attributes. Those of a pack are.
 func (d *Data) standardise(c *config.Config, packed bool) error {
 	if packed {
 		return nil
@@ -165,7 +165,8 @@ func (d *Data) standardise(c *config.Config, packed bool) error {
 	return d.inputs.Standard.Apply(d.Train)
 }
 
-// rowsBesideAttributes reports whether a linear model that has no weights of rows yet gets rows of an encoder beside the attributes of words.
+// rowsBesideAttributes reports whether a linear model that has no weights of rows yet gets rows of an encoder beside
+// the attributes of words.
 func (d *Data) rowsBesideAttributes(c *config.Config) bool {
 	return d.inputs.Encoder != nil && (c.Net == "auto" || c.Preset().Linear) && d.Train.Attributes != nil && d.inputs.Own == nil && (d.continued.start == nil || d.continued.start.Dim == 0)
 }
@@ -178,8 +179,8 @@ func (d *Data) Pack(path string, c *config.Config) (packs.Summary, error) {
 	return packs.Write(path, c, d.Train, d.inputs, d.notation)
 }
 
-// ForgetText drops the text of the training data, of which their inputs were made, so that memory need not hold it while training. Inputs
-// cannot be made anew after that.
+// ForgetText drops the text of the training data, of which their inputs were made, so that memory need not hold it
+// while training. Inputs cannot be made anew after that.
 func (d *Data) ForgetText() { d.Train.ForgetText() }
 
 // Sets returns the data sets that there are, the training data first.

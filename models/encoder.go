@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// encoderOf returns the encoder of a run: that of the model that it continues, or the one that c names; nil if there is none. They have to be
-// the same if there are both.
+// encoderOf returns the encoder of a run: that of the model that it continues, or the one that c names; nil if there is
+// none. They have to be the same if there are both.
 func encoderOf(c *config.Config, from continuedModels) (*encoded.Reader, error) {
 	if c.Encoder == "" && from.start != nil && from.start.Encoder != nil {
 		return nil, structured.BadInput("--%s %s: its model reads the rows of an encoder; leave out the empty --encoder", from.setting, from.path)
@@ -55,8 +55,8 @@ func encoderOf(c *config.Config, from continuedModels) (*encoded.Reader, error) 
 	return r, err
 }
 
-// RecordedEncoder returns where the folder of an encoder is, of which a model says the name: what the configuration of the run says beside whose model
-// or checkpoint the model lies, or else the name.
+// RecordedEncoder returns where the folder of an encoder is, of which a model says the name: what the configuration of
+// the run says beside whose model or checkpoint the model lies, or else the name.
 func RecordedEncoder(name, beside string) string {
 	if name == "" || name != filepath.Base(name) {
 		return name
@@ -97,8 +97,8 @@ func (d *Raw) encode(c *config.Config, set *structured.Dataset, peers structured
 	return err
 }
 
-// pretrained returns the weights towards which the weights of an encoder that is trained are regularised, which are those that it came with,
-// and zeros for all others; nil for a model without such an encoder.
+// pretrained returns the weights towards which the weights of an encoder that is trained are regularised, which are
+// those that it came with, and zeros for all others; nil for a model without such an encoder.
 func (m *Model) pretrained() []float32 {
 	if !m.TunesEncoder() {
 		return nil

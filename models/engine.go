@@ -38,8 +38,8 @@ type home interface {
 	// arrives reports whether the home predicts pieces of data as they arrive.
 	arrives() bool
 
-	// share returns on how many threads a rank answers its share of some batches of d, how many batches at once, and what
-	// makes a thread's answerer.
+	// share returns on how many threads a rank answers its share of some batches of d, how many batches at once, and
+	// what makes a thread's answerer.
 	share(ctx context.Context, on *Ranks, m *Model, d *structured.Dataset, batches [][]int,
 		o predictions.Options) (threads, atOnce int, answerer func() answerBatches)
 }

@@ -10,14 +10,16 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Entities with the largest expected F1. F1 of all sentences together is 2·TP/(P + G), for P predicted and G gold entities, TP of them in common. A set S
-// of entities has the expectation of TP Σ_S p(s), with the exact probabilities of entities, and G that of all entities. The sets, one of each sentence,
-// that some allowed labeling has, and for which the ratio of these expectations
+// Entities with the largest expected F1. F1 of all sentences together is 2·TP/(P + G), for P predicted and G gold
+// entities, TP of them in common. A set S of entities has the expectation of TP Σ_S p(s), with the exact probabilities
+// of entities, and G that of all entities. The sets, one of each sentence, that some allowed labeling has, and for
+// which the ratio of these expectations
 //
 //	F(S) = 2 Σ_S p(s) / (|S| + E G)
 //
-// is largest also maximise Σ_S (p(s) − F*/2), where F* is that largest ratio (Dinkelbach 1967; for F-measures Ye et al. 2012): each sentence alone, given the
-// threshold F*/2, by dynamic programming. F* is found by turns: the best sets for a threshold, and half their ratio as the next one.
+// is largest also maximise Σ_S (p(s) − F*/2), where F* is that largest ratio (Dinkelbach 1967; for F-measures Ye et al.
+// 2012): each sentence alone, given the threshold F*/2, by dynamic programming. F* is found by turns: the best sets for
+// a threshold, and half their ratio as the next one.
 
 // leastEntity is the least probability of an entity that is considered.
 const leastEntity = 1e-3
@@ -48,8 +50,8 @@ type choice struct {
 
 func (c choice) value(θ float64) float64 { return c.right - θ*float64(c.predicted) }
 
-// choices returns the sets of a sentence that are best at some threshold: every one is best in an interval, and the next one where two of them are worth as
-// much is found there, or there is none between.
+// choices returns the sets of a sentence that are best at some threshold: every one is best in an interval, and the
+// next one where two of them are worth as much is found there, or there is none between.
 func (f *spanFinder) choices() []choice {
 	at := func(θ float64) (c choice) {
 		_, all := f.sums.Best(θ)
@@ -123,8 +125,8 @@ func (m *Model) expectedF1(ctx context.Context, d *structured.Dataset, o predict
 	}
 }
 
-// entities replaces the labels of a batch by those that have the entities with the largest Σ (p − θ), and are the best ones of these, and sets their
-// scores.
+// entities replaces the labels of a batch by those that have the entities with the largest Σ (p − θ), and are the best
+// ones of these, and sets their scores.
 func (p *predictor) entities(μ, θ float64, labels []int32) {
 	for b := range p.score {
 		if math.IsInf(p.score[b], -1) {

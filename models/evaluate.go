@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Evaluate compares the model's outputs with the gold ones of d. Entities are compared as chains.NewEvaluator describes. Gold
-// labels that the model does not know, which follow those it knows in d.Alphabet, count as mistakes.
+// Evaluate compares the model's outputs with the gold ones of d. Entities are compared as chains.NewEvaluator
+// describes. Gold labels that the model does not know, which follow those it knows in d.Alphabet, count as mistakes.
 func (m *Model) Evaluate(ctx context.Context, d *structured.Dataset, strict bool, threads int) (structured.Metrics, error) {
 	r, err := m.Report(ctx, d, strict, threads)
 	if err != nil {
@@ -29,7 +29,8 @@ func (m *Model) ReportOf(ctx context.Context, d *structured.Dataset, strict bool
 	return m.Compare(ctx, d, strict, o, func(int, *predictions.Prediction) {})
 }
 
-// Review is Report, and says how sure the model was of its outputs beside the gold ones. It shows the predictions to looks, too.
+// Review is Report, and says how sure the model was of its outputs beside the gold ones. It shows the predictions to
+// looks, too.
 func (m *Model) Review(ctx context.Context, d *structured.Dataset, strict bool, threads int, looks ...func(i int, p *predictions.Prediction)) (tasks.Report, *review.Review, error) {
 	r, by := &review.Review{Probabilities: m.Sums() != nil}, tasks.Of(&m.Config).Review(m.Labels)
 	o := by.Options(r.Probabilities)
@@ -66,7 +67,8 @@ func (m *Model) Compare(ctx context.Context, d *structured.Dataset, strict bool,
 	return c.Report(), nil
 }
 
-// Draw draws the predicted outputs of a few examples of d to a .svg, .png or .pdf file. Of several ranks, rank 0 alone does.
+// Draw draws the predicted outputs of a few examples of d to a .svg, .png or .pdf file. Of several ranks, rank 0 alone
+// does.
 func (m *Model) Draw(ctx context.Context, d *structured.Dataset, path string) error {
 	task := tasks.Of(&m.Config)
 	if task.Picture == nil {

@@ -28,8 +28,9 @@ const (
 	perBest      = 24   // numbers of each further output, in the oracle's tables and as text
 )
 
-// Footprint estimates the memory, in bytes, of predicting an example: its inputs in a data set, the scratch memory of the network and of the oracle,
-// and the prediction. It is meant to be too large rather than too small. What images take before they are features is not in it.
+// Footprint estimates the memory, in bytes, of predicting an example: its inputs in a data set, the scratch memory of
+// the network and of the oracle, and the prediction. It is meant to be too large rather than too small. What images
+// take before they are features is not in it.
 func (m *Model) Footprint(e Extent, o predictions.Options) float64 {
 	n, pairs := float64(e.Positions), float64(e.Pairs)
 	if e.Pairs == 0 {
@@ -77,8 +78,8 @@ func (m *Model) Footprint(e Extent, o predictions.Options) float64 {
 	return bytes + perBest*float64(o.Samples)*n
 }
 
-// tiedRows returns how many rows of its width an oracle's tables have for the second part, if all examples share it: those over pairs of labels, or
-// over lengths of segments, have one for each position.
+// tiedRows returns how many rows of its width an oracle's tables have for the second part, if all examples share it:
+// those over pairs of labels, or over lengths of segments, have one for each position.
 func tiedRows(form structured.Form, n float64) float64 {
 	switch form.Structure.(type) {
 	case segments.Segments, chains.Second:

@@ -13,14 +13,16 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// What a column holds is judged by the values of so many tokens. Fewer than the least of them may have values that training did not see by chance.
+// What a column holds is judged by the values of so many tokens. Fewer than the least of them may have values that
+// training did not see by chance.
 const (
 	leastJudged = 20
 	mostJudged  = 20000
 )
 
-// checkColumns refuses text in which a column that m reads beside the words holds labels: its file lacks that column. It remarks on one without any value that
-// training saw there, and on one that may hold labels where m does not know what training saw.
+// checkColumns refuses text in which a column that m reads beside the words holds labels: its file lacks that column.
+// It remarks on one without any value that training saw there, and on one that may hold labels where m does not know
+// what training saw.
 func (m *Model) checkColumns(d *structured.Dataset, say *remarks.Remarks) error {
 	others, err := m.ReadBesideWords()
 	if err != nil {
@@ -70,8 +72,8 @@ func judged(column []string) (cells, values []string) {
 // unknownLabels are what files have in place of labels that are not known.
 var unknownLabels = []string{"_", "?", "-", "*"}
 
-// checkReplaced refuses to put labels in place of what looks like no labels at all: those of the model, entity tags where it has such, and what says that they
-// are not known.
+// checkReplaced refuses to put labels in place of what looks like no labels at all: those of the model, entity tags
+// where it has such, and what says that they are not known.
 func (m *Model) checkReplaced(d *structured.Dataset, o predictions.Options) error {
 	if o.Into != text.LabelColumn || d.Column(o.Into) == nil {
 		return nil

@@ -41,7 +41,8 @@ func (b continuedModels) dictionary() *structured.Dictionary {
 	return b.start.Dictionary
 }
 
-// hashBits returns the bits of hashed attributes of a run that asks for so many: those of the model that it starts from.
+// hashBits returns the bits of hashed attributes of a run that asks for so many: those of the model that it starts
+// from.
 func (b continuedModels) hashBits(asked int) int {
 	if b.start == nil {
 		return asked
@@ -70,7 +71,8 @@ func (b continuedModels) continues(d *structured.Dataset) error {
 	return nil
 }
 
-// scoresAlike refuses a network that cannot read the attributes which the model that it starts from scores: its inputs would be others.
+// scoresAlike refuses a network that cannot read the attributes which the model that it starts from scores: its inputs
+// would be others.
 func (b continuedModels) scoresAlike(c *config.Config) error {
 	m := b.start
 	p, preset := nets.FindPreset(c.Net)
@@ -81,7 +83,8 @@ func (b continuedModels) scoresAlike(c *config.Config) error {
 		c.Net, b.setting, b.path, m.Config.Net, c.Net, b.setting)
 }
 
-// relabel numbers the labels of data sets by the model's, and those that it lacks after them. Outputs without names keep their numbers.
+// relabel numbers the labels of data sets by the model's, and those that it lacks after them. Outputs without names
+// keep their numbers.
 func (b continuedModels) relabel(sets ...*structured.Dataset) {
 	var own []*structured.Alphabet
 	same := b.start == nil
@@ -149,9 +152,10 @@ func (b continuedModels) begin(m *Model) error {
 	return err
 }
 
-// zeroBeside makes the weights between the layers and the scores zero where they stand beside scores of attributes that were taken over:
-// the network then starts with the scores of the model that it continues. Layers below stay as they were drawn, so that the first step
-// moves these weights. It returns what is left as it was drawn, and what is zero, as some arrays of every network are at first.
+// zeroBeside makes the weights between the layers and the scores zero where they stand beside scores of attributes that
+// were taken over: the network then starts with the scores of the model that it continues. Layers below stay as they
+// were drawn, so that the first step moves these weights. It returns what is left as it was drawn, and what is zero, as
+// some arrays of every network are at first.
 func zeroBeside(layout graph.Layout, w []float32, taken, left []string) (drawn, zero []string) {
 	beside := slices.Contains(taken, "attributes")
 	for _, name := range left {
@@ -223,7 +227,8 @@ type Start struct {
 	NewWeights int
 }
 
-// alphabets returns what the model's inputs number: words, characters, attributes of positions and of steps, and those of the task.
+// alphabets returns what the model's inputs number: words, characters, attributes of positions and of steps, and those
+// of the task.
 func (m *Model) alphabets() []*structured.Alphabet {
 	all := slices.Clone(m.Vocab)
 	all = append(all, m.Characters)
@@ -263,8 +268,8 @@ type Unknown struct {
 	First string // place of the first: file and line
 }
 
-// UnknownLabels returns the gold labels of d that are not among the known ones, which an evaluation counts as errors. Outputs without
-// names have none.
+// UnknownLabels returns the gold labels of d that are not among the known ones, which an evaluation counts as errors.
+// Outputs without names have none.
 func UnknownLabels(d *structured.Dataset, known *structured.Alphabet) (u Unknown) {
 	if d.Labels == nil || d.Alphabet == known || d.Alphabet.Len() <= known.Len() {
 		return u

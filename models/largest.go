@@ -19,7 +19,8 @@ type largestInput struct {
 	value  float32
 }
 
-// blamed is the least absolute value of an input that is blamed for potentials that are not valid: those of smaller ones are the model's fault.
+// blamed is the least absolute value of an input that is blamed for potentials that are not valid: those of smaller
+// ones are the model's fault.
 const blamed = 1e6
 
 // largestOf returns the largest input of d, whose inputs are as they were given.
@@ -55,7 +56,8 @@ func largestOf(d *structured.Dataset) largestInput {
 
 func farther(v, than float32) bool { return math.Abs(float64(v)) > math.Abs(float64(than)) }
 
-// explain returns bad input that names the value, in place of an error about potentials that are not valid. Other errors stay.
+// explain returns bad input that names the value, in place of an error about potentials that are not valid. Other
+// errors stay.
 func (l largestInput) explain(err error) error {
 	if !errors.Is(err, errNotValid) || math.Abs(float64(l.value)) < blamed {
 		return err

@@ -13,8 +13,8 @@ import (
 // beginningBytes is how much of a text file is read to extrapolate the memory for all of it.
 const beginningBytes = 1 << 20
 
-// checkMemory refuses training files that do not fit into memory, before reading them. It extrapolates from the beginning of
-// the first.
+// checkMemory refuses training files that do not fit into memory, before reading them. It extrapolates from the
+// beginning of the first.
 func checkMemory(c *config.Config, s source, from continuedModels) error {
 	task := tasks.Of(c)
 	if task.Memory == nil || !formats.Find(c.Format).Tokens {

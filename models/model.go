@@ -39,8 +39,8 @@ type Model struct {
 	Started *Start    // from which model, before training; nil: from none
 	Prior   []float32 // [Net.Dim()] the weights that training regularises towards; nil: zeros
 
-	// Temperature divides the potentials before probabilities are computed; it leaves the best outputs as they are. It was
-	// fitted to other data than the weights (package calibration). 0 stands for 1, fitted to none.
+	// Temperature divides the potentials before probabilities are computed; it leaves the best outputs as they are. It
+	// was fitted to other data than the weights (package calibration). 0 stands for 1, fitted to none.
 	Temperature float64
 
 	taggers []tagger // whose labels fill columns first

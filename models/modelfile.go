@@ -34,18 +34,21 @@ const releasedFormat = modelFormat + " released"
 // mostColumns is how many columns the text has at most that a model reads.
 const mostColumns = 1 << 16
 
-// checksumKey is the metadata of a model file that holds the checksum of its tensors. Files of versions before it have none.
+// checksumKey is the metadata of a model file that holds the checksum of its tensors. Files of versions before it have
+// none.
 const checksumKey = "checksum"
 
 // ModelFile is the name of the model in a run folder.
 const ModelFile = "model.safetensors"
 
-// Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
-// of attributes where they have some, lists and vectors of words, the encoder and its tokenizer or a reference to them, and in the metadata format, version, checksum of the tensors, template (text),
-// config, labels, vocab, characters, dim, width, hash_bits, map, grid, edges, looks, class_id and temperature (as JSON). The same model gives the same bytes.
+// Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the
+// names of attributes where they have some, lists and vectors of words, the encoder and its tokenizer or a reference to
+// them, and in the metadata format, version, checksum of the tensors, template (text), config, labels, vocab,
+// characters, dim, width, hash_bits, map, grid, edges, looks, class_id and temperature (as JSON). The same model gives
+// the same bytes.
 //
-// With Config.L1, or Radius, it keeps nonzero weights only: named attributes without any are left out, and a parameter with few is two tensors, as
-// inputs.AddWeights writes them. Such a model predicts the same, to the bit.
+// With Config.L1, or Radius, it keeps nonzero weights only: named attributes without any are left out, and a parameter
+// with few is two tensors, as inputs.AddWeights writes them. Such a model predicts the same, to the bit.
 func (m *Model) Save(path string) error {
 	sparse := m.Config.L1 > 0 || m.Config.Radius > 0
 	if sparse {
@@ -99,8 +102,8 @@ func program() string {
 	return info.Path
 }
 
-// unregistered is the error for a model whose network no preset and no registration has the name of: it says which program made it, and
-// with what shapes, so that its reader knows what to register.
+// unregistered is the error for a model whose network no preset and no registration has the name of: it says which
+// program made it, and with what shapes, so that its reader knows what to register.
 func unregistered(net string, f *safetensors.File) error {
 	by := "a program"
 	if p := f.Metadata["program"]; p != "" {
@@ -138,8 +141,8 @@ func (m *Model) weights(sparse bool) *safetensors.File {
 // ConfigFile is the name of the settings of a run in its folder.
 const ConfigFile = "config.yaml"
 
-// CheckpointFolder is the folder inside of a run folder that holds the checkpoint, and until the run is finished a ModelFile, with the
-// weights that training began with.
+// CheckpointFolder is the folder inside of a run folder that holds the checkpoint, and until the run is finished a
+// ModelFile, with the weights that training began with.
 const CheckpointFolder = "checkpoint"
 
 // PipelineFile is the file that makes a folder of models a pipeline (package pipelines).
@@ -172,8 +175,8 @@ func FileOf(path string) (string, error) {
 	return inside, nil
 }
 
-// Load reads a model from the file that Save wrote, or from the run folder that holds it. Of a run that is not finished it takes the weights
-// from the last checkpoint, and Unfinished says so.
+// Load reads a model from the file that Save wrote, or from the run folder that holds it. Of a run that is not finished
+// it takes the weights from the last checkpoint, and Unfinished says so.
 func Load(path string) (*Model, error) { return LoadWith(path, encoded.Source{}) }
 
 // LoadWith is Load for models that may refer to an encoder, which is looked for in a source.

@@ -16,8 +16,8 @@ import (
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
-// chooseNetwork chooses the network that reads the inputs, or dim dense features per position, its sizes, and the loss, where c leaves
-// them open. A network that does not read such inputs, or does not score such outputs, is refused.
+// chooseNetwork chooses the network that reads the inputs, or dim dense features per position, its sizes, and the loss,
+// where c leaves them open. A network that does not read such inputs, or does not score such outputs, is refused.
 func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkChoice, error) {
 	task := tasks.Of(&c)
 	choice := networkChoice{net: c.Network(), features: cmp.Or(in.Features, c.Features), loss: chooseLoss(c, in)}
@@ -132,8 +132,8 @@ const (
 	layerLength   = 20 // positions of each example
 )
 
-// Layers returns the table of the model's network. The share of time of a layer is measured: in computing the potentials of a drawn
-// batch on one thread, without the oracle.
+// Layers returns the table of the model's network. The share of time of a layer is measured: in computing the
+// potentials of a drawn batch on one thread, without the oracle.
 func (m *Model) Layers() ([]nets.Layer, error) {
 	switch net := m.Net.(type) {
 	case *sparse.Linear:

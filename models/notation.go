@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Entity tags are converted as they are read, where that is asked for, or where data have others than the model, and are written as the data have
-// them or, where these have none, as the training data have them.
+// Entity tags are converted as they are read, where that is asked for, or where data have others than the model, and
+// are written as the data have them or, where these have none, as the training data have them.
 
 // notation returns how the tags of the training data were written.
 func (m *Model) notation() chains.Notation {
@@ -28,7 +28,8 @@ func (m *Model) ownNotation() chains.Notation {
 // keepScheme is the scheme of settings that convert no tags.
 const keepScheme = "keep"
 
-// sharesTags reports whether the probabilities of tags in another scheme are known: those of chains, where that of a tag depends on its neighbours alone.
+// sharesTags reports whether the probabilities of tags in another scheme are known: those of chains, where that of a
+// tag depends on its neighbours alone.
 func (m *Model) sharesTags() bool {
 	if m.Net == nil {
 		return false
@@ -37,7 +38,8 @@ func (m *Model) sharesTags() bool {
 	return chain
 }
 
-// tagsOf returns the converter of the tags whose probabilities o asks for, nil if these are those of the model's labels.
+// tagsOf returns the converter of the tags whose probabilities o asks for, nil if these are those of the model's
+// labels.
 func (m *Model) tagsOf(o predictions.Options) *chains.Converter {
 	if !o.Marginals && !o.Confidence || o.OwnLabels || !m.sharesTags() || !chains.EntityTags(m.Labels) {
 		return nil
@@ -48,8 +50,8 @@ func (m *Model) tagsOf(o predictions.Options) *chains.Converter {
 	return predictions.ConverterOf(m.Labels, o)
 }
 
-// writing returns o for labels that are written as the tags in a file are, which has none if in has no scheme. Where marginals are of the model's own labels alone, these stay as
-// they are.
+// writing returns o for labels that are written as the tags in a file are, which has none if in has no scheme. Where
+// marginals are of the model's own labels alone, these stay as they are.
 func (m *Model) writing(in chains.Notation, o predictions.Options) predictions.Options {
 	if in.Scheme == "" {
 		in = m.notation()

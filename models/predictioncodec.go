@@ -2,8 +2,8 @@ package models
 
 import "github.com/dsp-go/dsp/models/predictions"
 
-// predictionCodec holds predictions one after the other, bit by bit. The same methods write them and, once reads is set, read them again. encoding/gob by itself would lose
-// the sign of a zero, and a pointer to it.
+// predictionCodec holds predictions one after the other, bit by bit. The same methods write them and, once reads is
+// set, read them again. encoding/gob by itself would lose the sign of a zero, and a pointer to it.
 type predictionCodec struct {
 	Ints   []int
 	Reals  []float64

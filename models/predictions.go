@@ -33,9 +33,10 @@ func newColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions
 	return newWriter(w, d, m.layout(o, false))
 }
 
-// newJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence ([T]),
-// marginals ([T×Y], in the order of the model's labels), entropy, samples (each as labels) and spans where o asks for them; for labels that cuts find, label_margins and
-// margins; and calibrated, false, for a model whose probabilities are not (Uncalibrated).
+// newJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence
+// ([T]), marginals ([T×Y], in the order of the model's labels), entropy, samples (each as labels) and spans where o
+// asks for them; for labels that cuts find, label_margins and margins; and calibrated, false, for a model whose
+// probabilities are not (Uncalibrated).
 func newJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
 	return newWriter(w, d, m.layout(o, true))
 }

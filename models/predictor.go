@@ -257,7 +257,8 @@ func (p *predictor) tags(of *chains.Converter, summer oracles.Summer, temperatur
 	return all
 }
 
-// noOutput returns an error for the first example without an allowed output, whose score is −∞, and nil if there is none.
+// noOutput returns an error for the first example without an allowed output, whose score is −∞, and nil if there is
+// none.
 func noOutput(d *structured.Dataset, examples []int, score []float64, s structured.Structure) error {
 	for b, i := range examples {
 		if math.IsInf(score[b], -1) {
@@ -267,8 +268,8 @@ func noOutput(d *structured.Dataset, examples []int, score []float64, s structur
 	return nil
 }
 
-// bounds replaces the upper bounds among the scores, where the oracle's answers are not proven to be the best, by the scores of the
-// answers. It returns the bounds, nil where there are none.
+// bounds replaces the upper bounds among the scores, where the oracle's answers are not proven to be the best, by the
+// scores of the answers. It returns the bounds, nil where there are none.
 func (p *predictor) bounds(labels []int32) []*float64 {
 	bounder, ok := p.oracle.(oracles.Bounder)
 	if relaxed, is := p.oracle.(oracles.Relaxed); !ok || is && relaxed.Relaxed() == "" {
@@ -301,8 +302,8 @@ func (p *predictor) checkExpansion() error {
 	return nil
 }
 
-// expanded replaces the labels by those of alpha-expansion, and their scores. Before, these are the answers of the oracle, whose scores or bounds bound
-// those of all labels: it returns these bounds, nil for labels that attain them.
+// expanded replaces the labels by those of alpha-expansion, and their scores. Before, these are the answers of the
+// oracle, whose scores or bounds bound those of all labels: it returns these bounds, nil for labels that attain them.
 func (p *predictor) expanded(labels []int32, upper []*float64) []*float64 {
 	if p.moves == nil {
 		p.moves = cut.NewExpansion()

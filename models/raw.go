@@ -16,7 +16,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Raw are the data sets of a run as files hold them: labels are numbered, and text is columns. Dev and Test are nil where there are none.
+// Raw are the data sets of a run as files hold them: labels are numbered, and text is columns. Dev and Test are nil
+// where there are none.
 type Raw struct {
 	Train, Dev, Test *structured.Dataset
 
@@ -37,7 +38,8 @@ type Raw struct {
 	encoder *encoded.Reader // whose rows the data sets have, or nil
 }
 
-// Read reads or draws the data sets that the settings name. Development and test data may have no labels that the training data lack.
+// Read reads or draws the data sets that the settings name. Development and test data may have no labels that the
+// training data lack.
 func (r *Resolved) Read() (*Raw, error) { return r.read(structured.Peers{}) }
 
 // read is Read for a process that takes its share of the training data.
@@ -203,8 +205,8 @@ func present(all ...*structured.Dataset) []*structured.Dataset {
 	return slices.DeleteFunc(all, func(set *structured.Dataset) bool { return set == nil })
 }
 
-// drawn draws the built-in data of the task; for one that has none, those of the task that format builtin belongs to, which models of
-// other tasks refuse as they refuse other data that they cannot read.
+// drawn draws the built-in data of the task; for one that has none, those of the task that format builtin belongs to,
+// which models of other tasks refuse as they refuse other data that they cannot read.
 func drawn(c *config.Config) (*Raw, error) {
 	task := tasks.Of(c)
 	if task.Draw == nil {

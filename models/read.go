@@ -13,7 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// ReadData reads data as the model's training data was read, except for what r says. Drawn data are the test data from the model's seed.
+// ReadData reads data as the model's training data was read, except for what r says. Drawn data are the test data from
+// the model's seed.
 func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	s, err := m.source(r)
 	if err != nil {
@@ -90,7 +91,8 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	return d, m.checkData(d)
 }
 
-// fits standardises data that were read, and refuses those that are not of the kind the model was trained on. It reports whether the model knows any of their attributes, if it should know some.
+// fits standardises data that were read, and refuses those that are not of the kind the model was trained on. It
+// reports whether the model knows any of their attributes, if it should know some.
 func (m *Model) fits(d *structured.Dataset) (known bool, err error) {
 	if err = m.standardise(d); err == nil {
 		err = m.accepts(d)
@@ -98,13 +100,14 @@ func (m *Model) fits(d *structured.Dataset) (known bool, err error) {
 	return d.Attributes == nil || d.Positions() == 0 || !m.knowsNone(knownAttributes(d)), err
 }
 
-// knowsNone reports whether that many attributes that the model knows mean that data are not of its kind. Sparse models know few.
+// knowsNone reports whether that many attributes that the model knows mean that data are not of its kind. Sparse models
+// know few.
 func (m *Model) knowsNone(known int) bool {
 	return known == 0 && m.Dictionary != nil && m.Config.L1 == 0 && m.Config.Radius == 0
 }
 
-// ReadGiven reads data to be predicted, with what is known of their outputs if o keeps that (predictions.Options.Force). Outputs in text may be known in
-// part: they are read from their columns.
+// ReadGiven reads data to be predicted, with what is known of their outputs if o keeps that
+// (predictions.Options.Force). Outputs in text may be known in part: they are read from their columns.
 func (m *Model) ReadGiven(r Request, o predictions.Options) (*structured.Dataset, error) {
 	if !o.Force {
 		return m.ReadData(r)
@@ -153,7 +156,8 @@ func keepsSome(t tasks.Task, by settings.Asker) error {
 		by.Name("force"), t.Outputs, t.Name, why)
 }
 
-// Keeps refuses a model whose predictions cannot keep what is known of outputs (predictions.Options.Force), as bad input.
+// Keeps refuses a model whose predictions cannot keep what is known of outputs (predictions.Options.Force), as bad
+// input.
 func (m *Model) Keeps(by settings.Asker) error { return keepsSome(tasks.Of(&m.Config), by) }
 
 // keep sets the gold outputs of d to what predictions are to keep of them.
@@ -182,7 +186,8 @@ func (m *Model) checkData(d *structured.Dataset) error {
 	return nil
 }
 
-// knownAttributes returns how many attributes of positions, steps and whole segments d has that the model knows, with repetitions.
+// knownAttributes returns how many attributes of positions, steps and whole segments d has that the model knows, with
+// repetitions.
 func knownAttributes(d *structured.Dataset) int {
 	all := []*structured.Sparse{d.Attributes, d.EdgeAttributes}
 	if t := d.Table(segments.Rows); t != nil {
@@ -308,8 +313,8 @@ func (m *Model) beside() string {
 	return "words"
 }
 
-// ReadHeldOut reads the test data of the model's training or, where there are none, the development data, as the training read them; part is
-// "test" or "dev". Without either, d is nil. Built-in data are drawn again.
+// ReadHeldOut reads the test data of the model's training or, where there are none, the development data, as the
+// training read them; part is "test" or "dev". Without either, d is nil. Built-in data are drawn again.
 func (m *Model) ReadHeldOut(threads int) (d *structured.Dataset, part string, err error) {
 	c := m.Config
 	if c.Format == formats.Builtin {

@@ -12,9 +12,9 @@ type Released struct {
 	Clear  []string `json:"clear"`  // what can still be read
 }
 
-// Release makes m a model for others. It predicts the same, to the bit. Hashes take the place of the names of attributes and words, and its file names
-// none of its maker's. Two names with the same hash, and a model that was released before, are bad input. NeedsNames refuses what
-// needs the names.
+// Release makes m a model for others. It predicts the same, to the bit. Hashes take the place of the names of
+// attributes and words, and its file names none of its maker's. Two names with the same hash, and a model that was
+// released before, are bad input. NeedsNames refuses what needs the names.
 func (m *Model) Release() (Released, error) {
 	if m.Salt != "" {
 		return Released{}, structured.BadInput("the model was released before")

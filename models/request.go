@@ -87,8 +87,9 @@ func filesFor(paths [3][]string, lists Beside) (all [3][]Beside, err error) {
 	return all, nil
 }
 
-// filesBeside returns the files that a setting gives beside each of the files of training, development and test data, separated by
-// commas; empty where there are none. Each file needs its own, in order; a single folder of images is for all.
+// filesBeside returns the files that a setting gives beside each of the files of training, development and test data,
+// separated by commas; empty where there are none. Each file needs its own, in order; a single folder of images is for
+// all.
 func filesBeside(paths [3][]string, name, value string) (files [3][]string, err error) {
 	given := formats.Files(value)
 	shared := name == "images" && len(given) == 1

@@ -26,11 +26,12 @@ type Resolved struct {
 // Remarks are those of Read on the examples of the data.
 func (r *Resolved) Remarks() *remarks.Remarks { return r.remarks }
 
-// LeaveFeatures leaves the features of npz archives in their files, where they can stay there: several processes that train together read what they need.
+// LeaveFeatures leaves the features of npz archives in their files, where they can stay there: several processes that
+// train together read what they need.
 func (r *Resolved) LeaveFeatures() { r.onDisk = true }
 
-// Resolve validates settings as given and decides what needs no data: the format, the task, what columns hold, and what the run takes from
-// the model that it continues.
+// Resolve validates settings as given and decides what needs no data: the format, the task, what columns hold, and what
+// the run takes from the model that it continues.
 func Resolve(given config.Config) (*Resolved, error) { return new(Library).Resolve(given) }
 
 // Library resolves the settings of several runs, and loads each model that they continue once.
@@ -88,7 +89,8 @@ func (l *Library) Resolve(given config.Config) (*Resolved, error) {
 	return r, tasks.Resolve(c)
 }
 
-// dataFor refuses a run without training data whose task is that of a model, and draws none. setting and path say which model.
+// dataFor refuses a run without training data whose task is that of a model, and draws none. setting and path say which
+// model.
 func dataFor(c *config.Config, setting, path, task string) error {
 	if t, _ := tasks.Named(task); t.Draw == nil && c.Train == "" && c.Resume == "" && (settings.Undecided(c.Task) || c.Task == task) {
 		return structured.BadInput("--%s %s: its --task %s needs training data: give --train FILE", setting, path, task)
@@ -112,7 +114,8 @@ func (r *Resolved) WithSeed(seed uint64) *Resolved {
 	return &other
 }
 
-// load returns the model that a setting names. encoder is the folder of the encoder if it refers to one; empty: where its run says, or beside it.
+// load returns the model that a setting names. encoder is the folder of the encoder if it refers to one; empty: where
+// its run says, or beside it.
 func (l *Library) load(setting, path, encoder string) (*Model, error) {
 	if m := l.loaded[path]; m != nil {
 		return m, nil

@@ -30,9 +30,10 @@ type Selected struct {
 	Entropy float64 // of its outputs, if that was asked for
 }
 
-// Select returns the n examples of d of which the model is least sure, the least sure first: those with the largest entropy of their outputs, with the
-// smallest margin between the probabilities of the best two outputs (their scores, for structures without sums), or with the smallest
-// probability of the best output. o has the other options: Entropy asks for those of the examples, and Exact refuses potentials that the oracle would change.
+// Select returns the n examples of d of which the model is least sure, the least sure first: those with the largest
+// entropy of their outputs, with the smallest margin between the probabilities of the best two outputs (their scores,
+// for structures without sums), or with the smallest probability of the best output. o has the other options: Entropy
+// asks for those of the examples, and Exact refuses potentials that the oracle would change.
 func (m *Model) Select(ctx context.Context, d *structured.Dataset, n int, by string, o predictions.Options) ([]Selected, error) {
 	structure := m.Net.Form().Structure
 	oracle := registry.Of(structure).Oracle()
@@ -80,8 +81,8 @@ func (m *Model) Select(ctx context.Context, d *structured.Dataset, n int, by str
 	return all[:min(n, len(all))], err
 }
 
-// CopyExamples writes some examples of the text file that r names, as they stand there: d holds what m reads in it. An empty line ends each, where a
-// file has a line per token.
+// CopyExamples writes some examples of the text file that r names, as they stand there: d holds what m reads in it. An
+// empty line ends each, where a file has a line per token.
 func (m *Model) CopyExamples(w io.Writer, r Request, d *structured.Dataset, some []Selected) error {
 	s, err := m.source(r)
 	if err != nil {

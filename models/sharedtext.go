@@ -18,7 +18,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/packed"
 )
 
-// sharedText is the parts of text files that several processes read, which train together. No process holds the text of all.
+// sharedText is the parts of text files that several processes read, which train together. No process holds the text of
+// all.
 //
 // First each process parses its range of the bytes of all files, and tells its peers the lengths, labels, weights and
 // line numbers of the sequences there. Then all know which examples each process has (structured.Share), and each reads
@@ -45,8 +46,8 @@ type beginning struct {
 	Breaks int   // lines that end in the range that begins here
 }
 
-// sharedTextOf returns the parts of training files that peers read, for a run that may continue a model; nil if each reads
-// all of them, as where bad sequences are left out: which there are is known once all is read.
+// sharedTextOf returns the parts of training files that peers read, for a run that may continue a model; nil if each
+// reads all of them, as where bad sequences are left out: which there are is known once all is read.
 func (s source) sharedTextOf(value string, from continuedModels) (*sharedText, error) {
 	f := formats.Find(s.Format)
 	refused := from.start != nil && !from.start.Extends(f.Numbered) // by one who has all
@@ -85,7 +86,8 @@ func (s source) sharedTextOf(value string, from continuedModels) (*sharedText, e
 	return x, nil
 }
 
-// sameKinds refuses processes whose training data are not of one format, or of which only some have development or test data: what there is decides when the processes speak to each other.
+// sameKinds refuses processes whose training data are not of one format, or of which only some have development or test
+// data: what there is decides when the processes speak to each other.
 func sameKinds(c *config.Config, peers structured.Peers) error {
 	kindOf := func(path string) string {
 		if path == "" {
@@ -111,8 +113,8 @@ func sameKinds(c *config.Config, peers structured.Peers) error {
 	return nil
 }
 
-// contents is what tells copies of a file apart: the size and the checksum (CRC-32C) of its text. Ranks on several machines may have their own copies, and each reads
-// ranges only. The size is 0 if no ranges can be read.
+// contents is what tells copies of a file apart: the size and the checksum (CRC-32C) of its text. Ranks on several
+// machines may have their own copies, and each reads ranges only. The size is 0 if no ranges can be read.
 type contents struct {
 	Size int64
 	Sum  uint32
@@ -367,7 +369,8 @@ func (x *sharedText) readOwn(s source, raw *Raw) error {
 	return err
 }
 
-// examples reads the text, or the attributes, of examples first to last−1 of all examples d, with what the source makes of them; nil if there are none.
+// examples reads the text, or the attributes, of examples first to last−1 of all examples d, with what the source makes
+// of them; nil if there are none.
 func (x *sharedText) examples(s source, d *structured.Dataset, first, last int) (*structured.Dataset, error) {
 	s.Labels = s.Labels && !s.partial() // sets of labels are no names
 	var sets []*structured.Dataset

@@ -305,7 +305,8 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	return d, err
 }
 
-// again returns a function that opens a file with open, again and again. What can be read only once it keeps in memory, where open finds it from then on.
+// again returns a function that opens a file with open, again and again. What can be read only once it keeps in memory,
+// where open finds it from then on.
 func again(path string, open *func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
 	kept := host.Rereads(path)
 	return func() (io.ReadCloser, error) {
@@ -354,8 +355,8 @@ func (s source) makeInputs(d *structured.Dataset) error {
 // converts reports whether tags are to be converted.
 func (s source) converts() bool { return s.scheme != "" && s.scheme != keepScheme }
 
-// number gives d the labels in its column. If there is no such column, or a label is unknown, d gets none: nobody asked for
-// them.
+// number gives d the labels in its column. If there is no such column, or a label is unknown, d gets none: nobody asked
+// for them.
 func (s source) number(d *structured.Dataset) {
 	names := d.Column(text.LabelColumn)
 	if names == nil || s.labels == nil {
@@ -385,8 +386,8 @@ func renumber(d *structured.Dataset, labels *structured.Alphabet) bool {
 	return true
 }
 
-// relabel renumbers the labels of d by those of the training data. Unknown labels come after the known ones, in an alphabet of
-// d's own; an evaluation counts them as mistakes. Data without any known label are bad input.
+// relabel renumbers the labels of d by those of the training data. Unknown labels come after the known ones, in an
+// alphabet of d's own; an evaluation counts them as mistakes. Data without any known label are bad input.
 func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 	all, known := structured.NewAlphabet(labels.Names()...), false
 	number := make([]int32, d.Alphabet.Len())

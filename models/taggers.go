@@ -24,8 +24,9 @@ type tagger struct {
 	reads  []inputs.Column
 }
 
-// TagFirst has models of words label the words of data before m makes its inputs: of files, of raw text and of requests. Their labels fill
-// the columns whose names are the keys, in place of what was there; the empty key is as in TaggedColumn. It replaces earlier taggers.
+// TagFirst has models of words label the words of data before m makes its inputs: of files, of raw text and of
+// requests. Their labels fill the columns whose names are the keys, in place of what was there; the empty key is as in
+// TaggedColumn. It replaces earlier taggers.
 func (m *Model) TagFirst(by map[string]*Model) error {
 	m.taggers = nil
 	for given, of := range by {
@@ -66,8 +67,8 @@ func ParseTagger(value string) (column, path string) {
 	return "", value
 }
 
-// TaggedColumn returns the column that a tagger of m fills which was given for a column. The empty one stands for upos of trees, and else
-// for the only column that m reads beside the words. A column that m does not read is bad input.
+// TaggedColumn returns the column that a tagger of m fills which was given for a column. The empty one stands for upos
+// of trees, and else for the only column that m reads beside the words. A column that m does not read is bad input.
 func (m *Model) TaggedColumn(given string) (string, error) {
 	others, err := m.ReadBesideWords()
 	if err != nil {
@@ -87,7 +88,8 @@ func (m *Model) TaggedColumn(given string) (string, error) {
 	return given, nil
 }
 
-// ReadBesideWords returns the columns that the model reads beside the words, by name or by number; none for a model that reads no words in columns.
+// ReadBesideWords returns the columns that the model reads beside the words, by name or by number; none for a model
+// that reads no words in columns.
 func (m *Model) ReadBesideWords() ([]string, error) {
 	columns, err := m.Columns(&m.Config, m.Width)
 	if err != nil {
@@ -120,7 +122,8 @@ func (m *Model) Tags(column string) bool {
 	return slices.ContainsFunc(m.taggers, func(t tagger) bool { return t.column == column })
 }
 
-// adviseTagger adds to an error that a tagger may make the columns that m reads and d lacks; d is nil where it could not be read.
+// adviseTagger adds to an error that a tagger may make the columns that m reads and d lacks; d is nil where it could
+// not be read.
 func (m *Model) adviseTagger(err error, d *structured.Dataset) error {
 	others, wrong := m.ReadBesideWords()
 	if wrong != nil || !structured.IsBadInput(err) {
@@ -179,8 +182,8 @@ func (m *Model) tag(d *structured.Dataset, threads int) error {
 	return nil
 }
 
-// fill fills the tagger's column of d with the labels that predict yields for data of the words alone. A named column that is not there is
-// added, before that of the gold labels.
+// fill fills the tagger's column of d with the labels that predict yields for data of the words alone. A named column
+// that is not there is added, before that of the gold labels.
 func (t tagger) fill(d *structured.Dataset, predict func(of *structured.Dataset, yield func(int, *predictions.Prediction) error) error) error {
 	words := d.Column(text.WordColumn)
 	if words == nil {

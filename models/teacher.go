@@ -20,8 +20,8 @@ import (
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
-// teacher is a trained model whose marginals are the targets of a training (--teacher), and the training data as it reads them. Of several processes that train together each
-// asks it about some examples.
+// teacher is a trained model whose marginals are the targets of a training (--teacher), and the training data as it
+// reads them. Of several processes that train together each asks it about some examples.
 type teacher struct {
 	*Model
 	data   *structured.Dataset // of all examples, or of those of the batches
@@ -86,7 +86,8 @@ func (t *teacher) take(raw *Raw, peers structured.Peers) {
 	t.share, t.batches = structured.Share{Peers: peers, First: begin(lo), Last: begin(hi)}, all[lo:hi]
 }
 
-// teach reads the training data as the teacher reads them; if the processes of a group read ranges of the files, those that this one asks about.
+// teach reads the training data as the teacher reads them; if the processes of a group read ranges of the files, those
+// that this one asks about.
 func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside, read *sharedText, peers structured.Peers) (
 	err error) {
 	if err := sameNames(raw.Train.Alphabet, m.Labels); err != nil {
@@ -184,8 +185,8 @@ type Target struct {
 // mostRaised bounds what raise adds to a potential, times the temperature.
 const mostRaised = 20
 
-// raise adds to potentials θ of a single example, at temperature μ and with marginals u, what moves the probability p of each known number of an output y to
-// s·p + 1 − s if the numbers are independent: μ·log(1 + (1−s)/(s·p)).
+// raise adds to potentials θ of a single example, at temperature μ and with marginals u, what moves the probability p
+// of each known number of an output y to s·p + 1 − s if the numbers are independent: μ·log(1 + (1−s)/(s·p)).
 func raise(θ *structured.Potentials, u *structured.Marginals, y []int32, s, μ float64) {
 	structured.Locate(θ, y, func(part, entry int, _ int32) {
 		p := float64(u.Parts[part].Values[entry])
@@ -193,13 +194,14 @@ func raise(θ *structured.Potentials, u *structured.Marginals, y []int32, s, μ 
 	})
 }
 
-// Teach hands the targets r_i of the training of a student, in its form, to set, in the order of the examples, of which several processes that train together have some each (TaughtHere). With a share s of the teacher,
+// Teach hands the targets r_i of the training of a student, in its form, to set, in the order of the examples, of which
+// several processes that train together have some each (TaughtHere). With a share s of the teacher,
 //
 //	r_i = s·u_i + (1−s)·v_i,
 //
-// where u_i are the teacher's marginals, at its temperature and under the student's constraints, and v_i those given what the labels say: 1_{y_i}
-// where they are known, and u_i where nothing is. It returns the mean entropy of the teacher's
-// distributions, over all examples, in nats: no student has a smaller cross-entropy with s = 1.
+// where u_i are the teacher's marginals, at its temperature and under the student's constraints, and v_i those given
+// what the labels say: 1_{y_i} where they are known, and u_i where nothing is. It returns the mean entropy of the
+// teacher's distributions, over all examples, in nats: no student has a smaller cross-entropy with s = 1.
 func (d *Data) Teach(ctx context.Context, student *Model, share float64, threads int, set func(i int, t Target)) (entropy float64, err error) {
 	t := d.teacher
 	to := student.Net.Form()

@@ -7,15 +7,16 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// Unlike says in what images differ from those that a model was trained on, as an entry of a log: a message with names and values.
+// Unlike says in what images differ from those that a model was trained on, as an entry of a log: a message with names
+// and values.
 type Unlike struct {
 	Difference images.Difference
 	Message    string
 	Values     []any
 }
 
-// Unlike compares images with those that the model was trained on, and returns in what they are of another kind. A model that does not know what its
-// training images looked like says nothing.
+// Unlike compares images with those that the model was trained on, and returns in what they are of another kind. A
+// model that does not know what its training images looked like says nothing.
 func (m *Model) Unlike(all []structured.ImageLook) []Unlike {
 	here, training := images.SummariseLooks(all), m.Looks
 	lines := m.Config.Task == "transcribe"
@@ -46,7 +47,8 @@ func (m *Model) Unlike(all []structured.ImageLook) []Unlike {
 
 func rgb(c [images.Channels]float64) string { return fmt.Sprintf("%.2f %.2f %.2f", c[0], c[1], c[2]) }
 
-// OnUnlike has report called with each difference of the images of data that ReadData read from those that the model was trained on.
+// OnUnlike has report called with each difference of the images of data that ReadData read from those that the model
+// was trained on.
 func (m *Model) OnUnlike(report func(data string, u Unlike)) { m.onUnlike = report }
 
 // sayUnlike reports the differences of d.

@@ -38,7 +38,8 @@ func (d *Data) readVectors(c *config.Config, t inputs.Training) error {
 	return makeAgain(d.inputs, t, c)
 }
 
-// readWordRows reads the vectors of the words in all data sets, which become dense inputs, and makes them in the training data.
+// readWordRows reads the vectors of the words in all data sets, which become dense inputs, and makes them in the
+// training data.
 func (d *Data) readWordRows(c *config.Config, t inputs.Training) error {
 	if t.Own.Column(text.WordColumn) == nil {
 		return structured.BadInput("--vectors %s: %s has no column of words; name it with --columns", c.Vectors, d.Train.Name)
@@ -65,7 +66,8 @@ func makeAgain(in inputs.Inputs, t inputs.Training, c *config.Config) error {
 	return t.Complete(in)
 }
 
-// vectorsOf reads the vectors of the words of a vocabulary and of those in all data sets, which it adds to the vocabulary if they have one.
+// vectorsOf reads the vectors of the words of a vocabulary and of those in all data sets, which it adds to the
+// vocabulary if they have one.
 func (d *Data) vectorsOf(c *config.Config, t inputs.Training, vocab *structured.Alphabet) (*graph.WordVectors, error) {
 	sets := append([]*structured.Dataset{t.Own}, d.Sets()[1:]...)
 	wanted := structured.NewAlphabet(vocab.Names()...)

@@ -1,8 +1,8 @@
 package structured
 
-// Narrow renumbers attributes as if train alone had been read: it keeps those that occur in train at least minCount times,
-// in order of first occurrence. The other data sets must share train's dictionary; their attributes get the same numbers,
-// and those that train lacks are removed. Hashed attributes do not change.
+// Narrow renumbers attributes as if train alone had been read: it keeps those that occur in train at least minCount
+// times, in order of first occurrence. The other data sets must share train's dictionary; their attributes get the same
+// numbers, and those that train lacks are removed. Hashed attributes do not change.
 func Narrow(minCount int, train *Dataset, others ...*Dataset) {
 	was := train.Dictionary
 	d := &Dictionary{HashBits: was.HashBits}
@@ -39,7 +39,8 @@ func narrowed(names *Alphabet, s *Sparse, minCount int) (*Alphabet, []int32) {
 	return kept, number
 }
 
-// renumbered returns a copy of s in which attribute a is number[a]; negative ones are removed. Without numbers it returns s.
+// renumbered returns a copy of s in which attribute a is number[a]; negative ones are removed. Without numbers it
+// returns s.
 func (s *Sparse) renumbered(number []int32) *Sparse {
 	if s == nil || number == nil {
 		return s
@@ -64,9 +65,9 @@ func (s *Sparse) renumbered(number []int32) *Sparse {
 	return to
 }
 
-// HashAttribute maps the name of an attribute to a number below 1<<bits without a dictionary: 64-bit FNV-1a (Fowler, Noll
-// and Vo), mixed by the finaliser of MurmurHash3 (Appleby), of which it keeps the highest bits. bits is 1 to 31. Saved
-// models index their weights by these numbers, so they must never change.
+// HashAttribute maps the name of an attribute to a number below 1<<bits without a dictionary: 64-bit FNV-1a (Fowler,
+// Noll and Vo), mixed by the finaliser of MurmurHash3 (Appleby), of which it keeps the highest bits. bits is 1 to 31.
+// Saved models index their weights by these numbers, so they must never change.
 func HashAttribute(name []byte, bits int) int32 {
 	h := uint64(0xcbf29ce484222325)
 	for _, c := range name {

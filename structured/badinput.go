@@ -12,9 +12,9 @@ type badInput struct{ error }
 
 func (e badInput) Unwrap() error { return e.error }
 
-// BadInput returns an error about the user's input (exit code 2), formatted as by fmt.Errorf. It should give the file and
-// line, what was found and what was expected. An argument that is an *fs.PathError reads "FILE: no such file or folder",
-// or "FILE: REASON" for other reasons, without the name of the system call that failed.
+// BadInput returns an error about the user's input (exit code 2), formatted as by fmt.Errorf. It should give the file
+// and line, what was found and what was expected. An argument that is an *fs.PathError reads "FILE: no such file or
+// folder", or "FILE: REASON" for other reasons, without the name of the system call that failed.
 func BadInput(format string, args ...any) error {
 	args = slices.Clone(args)
 	for k, arg := range args {

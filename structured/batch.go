@@ -1,8 +1,8 @@
 package structured
 
-// Batch is a selection of examples of one data set. Its positions are numbered 0 to N-1: example b of the batch, which is example
-// Examples[b] of the data, owns positions Offsets[b] to Offsets[b+1]-1. The rows of other tables are numbered alike. Reset fills
-// a batch and reuses its memory.
+// Batch is a selection of examples of one data set. Its positions are numbered 0 to N-1: example b of the batch, which
+// is example Examples[b] of the data, owns positions Offsets[b] to Offsets[b+1]-1. The rows of other tables are
+// numbered alike. Reset fills a batch and reuses its memory.
 type Batch struct {
 	Data     *Dataset
 	Examples []int // [B] indices into Data
@@ -47,8 +47,8 @@ func (b *Batch) Len() int { return len(b.Examples) }
 // Positions returns N, the number of positions.
 func (b *Batch) Positions() int { return b.Offsets[len(b.Offsets)-1] }
 
-// Rows returns the offsets of the examples' rows of a table in the batch [B+1]. It panics if the data lacks the table, which is a
-// bug in the caller.
+// Rows returns the offsets of the examples' rows of a table in the batch [B+1]. It panics if the data lacks the table,
+// which is a bug in the caller.
 func (b *Batch) Rows(table string) []int {
 	switch {
 	case PerPosition(table):

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Dataset is a set of examples of one structure. Example i owns positions Offsets[i] to Offsets[i+1]-1 of every per-position
-// array. Inputs come in one of three forms: dense Features, discrete Ids (which the network embeds) or sparse Attributes.
-// Columns keeps the text of the file, so that predictions can be written beside it.
+// Dataset is a set of examples of one structure. Example i owns positions Offsets[i] to Offsets[i+1]-1 of every
+// per-position array. Inputs come in one of three forms: dense Features, discrete Ids (which the network embeds) or
+// sparse Attributes. Columns keeps the text of the file, so that predictions can be written beside it.
 type Dataset struct {
 	Name     string    // the file or generator it came from, for messages
 	Offsets  []int     // [n+1]
@@ -20,10 +20,12 @@ type Dataset struct {
 	Costs    []float32
 	CostRows string
 
-	// A label that is not known for certain is −1−k in Labels, and LabelSets[k] lists the possible labels in order; nil allows any.
+	// A label that is not known for certain is −1−k in Labels, and LabelSets[k] lists the possible labels in order; nil
+	// allows any.
 	LabelSets [][]int32
 
-	// What each gold output reads, where only that is known of it, and a structure has outputs that read the same (Gold.Reading) [n]; nil without.
+	// What each gold output reads, where only that is known of it, and a structure has outputs that read the same
+	// (Gold.Reading) [n]; nil without.
 	Readings [][]int32
 
 	Features []float32     // dense inputs [ΣT×Dim], or nil
@@ -127,7 +129,8 @@ func (d *Dataset) ForgetText() {
 	d.Columns, d.Layout, d.Ranges = nil, nil, nil
 }
 
-// The range of an example's weight that is not 0. Gradients are scaled by weights in float32, which has no room for those far beyond.
+// The range of an example's weight that is not 0. Gradients are scaled by weights in float32, which has no room for
+// those far beyond.
 const (
 	LeastWeight = 1e-30
 	MostWeight  = 1e30
@@ -136,8 +139,8 @@ const (
 // ValidWeight reports whether x can be the weight of an example: 0, or a number from LeastWeight to MostWeight.
 func ValidWeight(x float64) bool { return x == 0 || x >= LeastWeight && x <= MostWeight }
 
-// Weight returns the weight of example i in the objective. Weights count as float32, like inputs: gradients are scaled by them in float32, on the host
-// and on devices, and a certificate holds only if objective and gradient have the same.
+// Weight returns the weight of example i in the objective. Weights count as float32, like inputs: gradients are scaled
+// by them in float32, on the host and on devices, and a certificate holds only if objective and gradient have the same.
 func (d *Dataset) Weight(i int) float64 {
 	if d.Weights == nil {
 		return 1
@@ -145,8 +148,8 @@ func (d *Dataset) Weight(i int) float64 {
 	return float64(float32(d.Weights[i]))
 }
 
-// ClassWeights returns the examples' weights, each multiplied by the mean of weights [Y] over its gold labels. Labels that are
-// not known for certain do not count. An example without any known label keeps its weight.
+// ClassWeights returns the examples' weights, each multiplied by the mean of weights [Y] over its gold labels. Labels
+// that are not known for certain do not count. An example without any known label keeps its weight.
 func (d *Dataset) ClassWeights(weights []float64) []float64 {
 	all := make([]float64, d.Len())
 	for i := range all {
@@ -201,7 +204,8 @@ func (d *Dataset) Where(i int) string {
 	return d.File(i) + ":" + strconv.Itoa(d.Lines[i])
 }
 
-// ImageLook is what an image looks like as a whole, before it is scaled or cut. An image that nobody has looked at has Size 0.
+// ImageLook is what an image looks like as a whole, before it is scaled or cut. An image that nobody has looked at has
+// Size 0.
 type ImageLook struct {
 	Colour   [3]float32 // mean of red, green and blue, from 0 to 1
 	Contrast float32    // standard deviation of the brightness of pixels, which is from 0 to 1

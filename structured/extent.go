@@ -67,8 +67,8 @@ func (e Extent) Divided(n int) Extent {
 	return e
 }
 
-// heaps is the exponent in Heaps' law: the number of distinct words and attributes grows as this power of a text's length.
-// On English web text with the built-in features it measures 0.6 to 0.75.
+// heaps is the exponent in Heaps' law: the number of distinct words and attributes grows as this power of a text's
+// length. On English web text with the built-in features it measures 0.6 to 0.75.
 const heaps = 0.7
 
 // Times returns the extent of a text k times as long, assuming that it continues in the same way.

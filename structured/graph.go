@@ -36,8 +36,8 @@ func (f Form) graphs(to []*Graph, batch *Batch) []*Graph {
 	return to
 }
 
-// Derived returns what derive makes of the graph. It calls derive once for each type T, for whichever caller comes first: derive must
-// always be the same function.
+// Derived returns what derive makes of the graph. It calls derive once for each type T, for whichever caller comes
+// first: derive must always be the same function.
 func Derived[T any](g *Graph, derive func(*Graph) *T) *T {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -51,8 +51,8 @@ func Derived[T any](g *Graph, derive func(*Graph) *T) *T {
 	return of
 }
 
-// CheckGraphs refuses examples whose graphs do not have an edge for each row of the table Edges, or have one whose ends are not two of the
-// example's variables.
+// CheckGraphs refuses examples whose graphs do not have an edge for each row of the table Edges, or have one whose ends
+// are not two of the example's variables.
 func (d *Dataset) CheckGraphs(examples []int) error {
 	t := d.Table(Edges)
 	switch {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Metrics are measures of how well outputs match the gold ones, in display order, and the same measures by type of entity,
-// relation or class. In JSON they are one object, with the types under "types". Scripts rely on the names: they are a
-// contract.
+// Metrics are measures of how well outputs match the gold ones, in display order, and the same measures by type of
+// entity, relation or class. In JSON they are one object, with the types under "types". Scripts rely on the names: they
+// are a contract.
 type Metrics struct {
 	Measures []Measure
 	Types    map[string]Metrics // nil without types
@@ -133,7 +133,8 @@ func (m Metrics) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It keeps the order and ignores fields that are neither numbers nor the types.
+// UnmarshalJSON implements json.Unmarshaler. It keeps the order and ignores fields that are neither numbers nor the
+// types.
 func (m *Metrics) UnmarshalJSON(text []byte) error {
 	*m = Metrics{}
 	d := json.NewDecoder(bytes.NewReader(text))

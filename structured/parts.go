@@ -19,11 +19,12 @@ type Shape struct {
 	Width int    // numbers per row
 }
 
-// Tied, in place of a table, marks a part with a single row that all examples share. Its marginals have one row per example.
+// Tied, in place of a table, marks a part with a single row that all examples share. Its marginals have one row per
+// example.
 const Tied = ""
 
-// Part is one part of the potentials or marginals of a batch: a ragged table. Example b owns rows Offsets[b] to Offsets[b+1]-1.
-// The single row of a tied part of potentials belongs to every example, and its Offsets are nil.
+// Part is one part of the potentials or marginals of a batch: a ragged table. Example b owns rows Offsets[b] to
+// Offsets[b+1]-1. The single row of a tied part of potentials belongs to every example, and its Offsets are nil.
 type Part struct {
 	Shape
 	Offsets []int     // [B+1]
@@ -64,13 +65,15 @@ func (θ *Potentials) Len() int { return len(θ.Outputs) - 1 }
 // OutputSize returns the total length of the batch's outputs.
 func (θ *Potentials) OutputSize() int { return θ.Outputs[len(θ.Outputs)-1] }
 
-// Resize gives θ the form of a batch's potentials and reuses its memory. The values are undefined. It shares the batch's offsets.
+// Resize gives θ the form of a batch's potentials and reuses its memory. The values are undefined. It shares the
+// batch's offsets.
 func (θ *Potentials) Resize(batch *Batch, form Form) {
 	θ.Reshape(form, batch.Outputs, batch.Rows)
 	θ.Annotate(batch, form)
 }
 
-// Annotate makes θ carry what its structure reads of the batch's examples beside the parts: gold outputs and graphs. Resize does it, too.
+// Annotate makes θ carry what its structure reads of the batch's examples beside the parts: gold outputs and graphs.
+// Resize does it, too.
 func (θ *Potentials) Annotate(batch *Batch, form Form) {
 	θ.Gold, θ.Graphs = form.gold(θ.Gold, batch), form.graphs(θ.Graphs, batch)
 }
@@ -87,7 +90,8 @@ func (f Form) gold(to [][]int32, batch *Batch) [][]int32 {
 	return to
 }
 
-// Reshape is Resize with explicit offsets: of the outputs, and of the rows of each table. It leaves Gold and Graphs empty.
+// Reshape is Resize with explicit offsets: of the outputs, and of the rows of each table. It leaves Gold and Graphs
+// empty.
 func (θ *Potentials) Reshape(form Form, outputs []int, rows func(table string) []int) {
 	θ.Structure, θ.Outputs, θ.Gold, θ.Graphs = form.Structure, outputs, θ.Gold[:0], θ.Graphs[:0]
 	θ.Parts = growKeeping(θ.Parts, len(form.Parts))
@@ -149,7 +153,8 @@ func (θ *Potentials) Select(examples []int, selected *Potentials) {
 	}
 }
 
-// MostPotential is the largest absolute value of a potential that is not −∞: sums of a hundred million of them stay within float32.
+// MostPotential is the largest absolute value of a potential that is not −∞: sums of a hundred million of them stay
+// within float32.
 const MostPotential = 0x1p100
 
 // NotValid says what is wrong with other potentials, in error messages.
@@ -185,7 +190,8 @@ func (θ *Potentials) Copy(other *Potentials) {
 	}
 }
 
-// FirstNotFinite returns the first example whose own rows have a potential that is not valid, or −1 if there is none (a tied part may have one).
+// FirstNotFinite returns the first example whose own rows have a potential that is not valid, or −1 if there is none (a
+// tied part may have one).
 func (θ *Potentials) FirstNotFinite() int {
 	for b := range θ.Len() {
 		for k := range θ.Parts {
@@ -197,8 +203,8 @@ func (θ *Potentials) FirstNotFinite() int {
 	return -1
 }
 
-// Marginals are points u of the marginal polytope, one per example, in the space of Potentials, except that a tied part has one
-// row per example. They also hold differences of such points, which a network pulls back.
+// Marginals are points u of the marginal polytope, one per example, in the space of Potentials, except that a tied part
+// has one row per example. They also hold differences of such points, which a network pulls back.
 type Marginals struct {
 	Structure Structure
 	Parts     []Part
@@ -235,13 +241,15 @@ func (u *Marginals) ReadAll(d *Dataset) {
 	}
 }
 
-// Resize gives u the form of a batch's marginals and reuses its memory. The values are undefined. It shares the batch's offsets.
+// Resize gives u the form of a batch's marginals and reuses its memory. The values are undefined. It shares the batch's
+// offsets.
 func (u *Marginals) Resize(batch *Batch, form Form) {
 	u.Reshape(form, batch.Len(), batch.Rows)
 	u.Gold, u.Graphs = form.gold(u.Gold, batch), form.graphs(u.Graphs, batch)
 }
 
-// Reshape is Resize for a number of examples, with explicit offsets of the rows of each table. It leaves Gold and Graphs empty.
+// Reshape is Resize for a number of examples, with explicit offsets of the rows of each table. It leaves Gold and
+// Graphs empty.
 func (u *Marginals) Reshape(form Form, examples int, rows func(table string) []int) {
 	u.Structure, u.Gold, u.Graphs = form.Structure, u.Gold[:0], u.Graphs[:0]
 	u.Parts = growKeeping(u.Parts, len(form.Parts))
@@ -274,8 +282,8 @@ func (u *Marginals) View(b int, view *Marginals) {
 	}
 }
 
-// AsPotentials makes θ a batch of one example whose potentials are the marginals of example b of u. output is the length of its
-// output. They share memory.
+// AsPotentials makes θ a batch of one example whose potentials are the marginals of example b of u. output is the
+// length of its output. They share memory.
 func (u *Marginals) AsPotentials(b, output int, θ *Potentials) {
 	θ.Structure, θ.Outputs = u.Structure, append(θ.Outputs[:0], 0, output)
 	θ.Gold, θ.Graphs = only(θ.Gold, u.Gold, b), only(θ.Graphs, u.Graphs, b)

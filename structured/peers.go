@@ -20,8 +20,8 @@ type Peers struct {
 }
 
 // NewPeers returns the processes of which this one has number rank of size. gather returns what each gives, in their
-// order; pass hands a state from process to process, in that order, of which each changes it by its own add, and all end
-// with the last one's.
+// order; pass hands a state from process to process, in that order, of which each changes it by its own add, and all
+// end with the last one's.
 func NewPeers(rank, size int, gather func(mine []byte) ([][]byte, error),
 	pass func(state []byte, add func() error) error) Peers {
 	return Peers{rank, size, gather, pass}
@@ -138,9 +138,9 @@ func AllGatherNumbers[E int32 | float32](p Peers, x, mine []E) error {
 const agreeParts = 16
 
 // Agree returns the alphabet that all processes have in common, how often each name occurs in all, and the number in it
-// of each of this one's names. counts says how often each of these occurs here; what occurs fewer than least times in all
-// is left out, and has the number −1. Names are in the order in which they first occur in the examples of all processes,
-// if each process has its own in that order. Nil has none.
+// of each of this one's names. counts says how often each of these occurs here; what occurs fewer than least times in
+// all is left out, and has the number −1. Names are in the order in which they first occur in the examples of all
+// processes, if each process has its own in that order. Nil has none.
 func (p Peers) Agree(mine *Alphabet, counts []int, least int) (common *Alphabet, times []int, number []int32, err error) {
 	if mine == nil {
 		return nil, nil, nil, nil
@@ -214,8 +214,8 @@ func (p Peers) Extend(known, mine *Alphabet, counts []int, least int) (all *Alph
 }
 
 // NumberAttributes numbers the attributes of d, which this process has numbered by itself, as all processes do. Their
-// dictionary leaves out what occurs fewer than least times in the data of all, but begins with the known attributes. Rows
-// have values in all processes if some have them in one.
+// dictionary leaves out what occurs fewer than least times in the data of all, but begins with the known attributes.
+// Rows have values in all processes if some have them in one.
 func (p Peers) NumberAttributes(d *Dataset, known *Dictionary, least int) error {
 	own := d.Dictionary
 	common := &Dictionary{HashBits: own.HashBits, Segment: own.Segment}
@@ -280,7 +280,8 @@ func partOf(name string) byte {
 	return byte((hash ^ hash>>16) % agreeParts)
 }
 
-// agreed is a name that processes have in common: the first process that has it, its number there, and how often all have it.
+// agreed is a name that processes have in common: the first process that has it, its number there, and how often all
+// have it.
 type agreed struct {
 	name                  string
 	process, place, times int

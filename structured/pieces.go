@@ -1,7 +1,7 @@
 package structured
 
-// Pieces are what a text encoder reads: the words of each example cut into pieces, in one sequence with its special tokens, or in several that
-// overlap if the encoder cannot read as many pieces at once.
+// Pieces are what a text encoder reads: the words of each example cut into pieces, in one sequence with its special
+// tokens, or in several that overlap if the encoder cannot read as many pieces at once.
 type Pieces struct {
 	First   []int    // [n+1] each example's first sequence
 	Offsets []int    // [sequences+1] where each sequence begins in Ids

@@ -17,8 +17,8 @@ type Share struct {
 // Whole returns the share of a process alone: all examples.
 func Whole(d *Dataset) Share { return Share{Last: d.Len()} }
 
-// Of returns the examples of the share as a data set of their own: their text and what Label gives them, in the memory of
-// d. For a process alone it is d itself.
+// Of returns the examples of the share as a data set of their own: their text and what Label gives them, in the memory
+// of d. For a process alone it is d itself.
 func (s Share) Of(d *Dataset) *Dataset {
 	if s.Size() == 1 {
 		return d

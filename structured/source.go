@@ -1,7 +1,7 @@
 package structured
 
-// FeatureSource gives the dense inputs of data that are not in memory as numbers: rows of a file, or images from which they are
-// computed each time. It serves many goroutines at once.
+// FeatureSource gives the dense inputs of data that are not in memory as numbers: rows of a file, or images from which
+// they are computed each time. It serves many goroutines at once.
 type FeatureSource interface {
 	// Read fills dst [(to−from)×Dim] with the inputs of positions from to to−1.
 	Read(dst []float32, from, to int) error

@@ -3,8 +3,8 @@ package structured
 import "runtime/debug"
 
 // Sparse is a sparse matrix with one row per position: the attributes of the position, such as "the word is Paris", and
-// their values. Position t owns entries Offsets[t] to Offsets[t+1]-1. An attribute may occur several times in a row, and
-// every occurrence counts.
+// their values. Position t owns entries Offsets[t] to Offsets[t+1]-1. An attribute may occur several times in a row,
+// and every occurrence counts.
 type Sparse struct {
 	Offsets []int     // [ΣT+1]
 	Index   []int32   // attribute numbers
@@ -75,7 +75,8 @@ func (s *Sparse) Renumber(number []int32) {
 	}
 }
 
-// returned is how many entries JoinSparse copies before it gives the memory of the parts that it has emptied back to the system.
+// returned is how many entries JoinSparse copies before it gives the memory of the parts that it has emptied back to
+// the system.
 const returned = 1 << 24
 
 // JoinSparse concatenates the rows of all parts. It empties each part once it is copied, so that memory never holds two

@@ -1,7 +1,7 @@
 package structured
 
-// Subset returns a data set of the given examples of d, in the given order, with repetitions. It shares the alphabets, the
-// dictionary and the label sets, and copies the rest.
+// Subset returns a data set of the given examples of d, in the given order, with repetitions. It shares the alphabets,
+// the dictionary and the label sets, and copies the rest.
 func (d *Dataset) Subset(examples []int) *Dataset {
 	s := &Dataset{
 		Name: d.Name, Alphabet: d.Alphabet, Dim: d.Dim, Encoder: d.Encoder, Vocab: d.Vocab, ColumnNames: d.ColumnNames,
@@ -61,7 +61,8 @@ func selectPositions[E any](d *Dataset, examples []int, from []E, width int) []E
 	return selectRows(d.Offsets, examples, from, width)
 }
 
-// selectRows copies the examples' rows of a table with width entries per row; example i owns rows offsets[i] to offsets[i+1]-1.
+// selectRows copies the examples' rows of a table with width entries per row; example i owns rows offsets[i] to
+// offsets[i+1]-1.
 func selectRows[E any](offsets, examples []int, from []E, width int) []E {
 	if from == nil {
 		return nil

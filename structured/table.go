@@ -9,7 +9,8 @@ const (
 	Examples  = "example"  // a row per example
 )
 
-// The tables of data whose examples relate two sequences: the positions of an example are n source items, then m target items.
+// The tables of data whose examples relate two sequences: the positions of an example are n source items, then m target
+// items.
 const (
 	Sources = "source" // a row for each source item
 	Pairs   = "pair"   // row i·m + j pairs source item i with target item j
@@ -31,8 +32,8 @@ type Table struct {
 	Dim      int
 }
 
-// Rows returns the offsets of the examples' rows of a table [n+1]. It panics if the data lacks the table, which is a bug in the
-// caller.
+// Rows returns the offsets of the examples' rows of a table [n+1]. It panics if the data lacks the table, which is a
+// bug in the caller.
 func (d *Dataset) Rows(table string) []int {
 	if PerPosition(table) {
 		return d.Offsets
@@ -65,13 +66,15 @@ func (d *Dataset) Table(name string) *Table {
 	return nil
 }
 
-// SetTable adds a table, in place of that of its name if there is one. Other data sets that share the tables do not change.
+// SetTable adds a table, in place of that of its name if there is one. Other data sets that share the tables do not
+// change.
 func (d *Dataset) SetTable(t *Table) {
 	d.Tables = slices.DeleteFunc(slices.Clone(d.Tables), func(was *Table) bool { return was.Name == t.Name })
 	d.Tables = append(d.Tables, t)
 }
 
-// AttributesOf returns the sparse inputs of a part of the potentials, one row per row of the part, or nil if there are none.
+// AttributesOf returns the sparse inputs of a part of the potentials, one row per row of the part, or nil if there are
+// none.
 func (d *Dataset) AttributesOf(part Shape) *Sparse {
 	switch part.Rows {
 	case Positions:
@@ -85,7 +88,8 @@ func (d *Dataset) AttributesOf(part Shape) *Sparse {
 	return nil
 }
 
-// SetAttributes sets the sparse inputs of a part (see AttributesOf). Other data sets that share the tables do not change.
+// SetAttributes sets the sparse inputs of a part (see AttributesOf). Other data sets that share the tables do not
+// change.
 func (d *Dataset) SetAttributes(part Shape, x *Sparse) {
 	switch part.Rows {
 	case Tied:
@@ -105,8 +109,8 @@ func (d *Dataset) SetAttributes(part Shape, x *Sparse) {
 	}
 }
 
-// Segments holds the inputs of rows that belong to positions, such as the characters of words: position t owns rows Offsets[t] to
-// Offsets[t+1]-1, possibly none.
+// Segments holds the inputs of rows that belong to positions, such as the characters of words: position t owns rows
+// Offsets[t] to Offsets[t+1]-1, possibly none.
 type Segments struct {
 	Offsets []int     // [ΣT+1]
 	Ids     []int32   // [rows] discrete input of each row

@@ -1,7 +1,8 @@
 package structured
 
-// Common returns the form in which potentials of both forms can be written: where one of them ties a part, and the other one has rows of its own, the
-// part has these rows. It is a bad-input error if the structures or the widths of parts differ.
+// Common returns the form in which potentials of both forms can be written: where one of them ties a part, and the
+// other one has rows of its own, the part has these rows. It is a bad-input error if the structures or the widths of
+// parts differ.
 func Common(a, b Form) (Form, error) {
 	if a.Structure.Name() != b.Structure.Name() {
 		return Form{}, BadInput("one is a %s, the other a %s", a.Structure.Name(), b.Structure.Name())
@@ -26,7 +27,8 @@ func Common(a, b Form) (Form, error) {
 	return form, nil
 }
 
-// Untie makes to the potentials θ of a batch in a form that Common returned: where that has rows, a tied part is repeated.
+// Untie makes to the potentials θ of a batch in a form that Common returned: where that has rows, a tied part is
+// repeated.
 func (θ *Potentials) Untie(batch *Batch, form Form, to *Potentials) {
 	to.Resize(batch, form)
 	for k := range to.Parts {
@@ -41,7 +43,8 @@ func (θ *Potentials) Untie(batch *Batch, form Form, to *Potentials) {
 	}
 }
 
-// Tie makes to the marginals u of a batch in another form, of which Common made that of u: where it ties a part, the rows of an example are summed.
+// Tie makes to the marginals u of a batch in another form, of which Common made that of u: where it ties a part, the
+// rows of an example are summed.
 func (u *Marginals) Tie(batch *Batch, form Form, to *Marginals) {
 	to.Resize(batch, form)
 	for k := range to.Parts {

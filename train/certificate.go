@@ -17,10 +17,10 @@ import (
 //
 //	D(u) = a + min_w {⟨g,w⟩ + (λ/2)‖w−c‖²} + constant = a + ⟨g,c⟩ − ‖g‖²/(2λ) + constant
 //
-// with the pass's linear part a and gradient g (see FullPass). Both are linear in u (the entropy of a log-sum-exp loss is
-// concave, which only helps), so every convex combination Σ q_k (a_k, g_k) of passes bounds min F too. The certificate keeps a
-// bundle of passes and reports the largest bound over all q. That is the dual of the one-slack cutting-plane problem
-// (Joachims, Finley and Yu 2009). It costs one vector as large as the weights per pass kept.
+// with the pass's linear part a and gradient g (see FullPass). Both are linear in u (the entropy of a log-sum-exp loss
+// is concave, which only helps), so every convex combination Σ q_k (a_k, g_k) of passes bounds min F too. The
+// certificate keeps a bundle of passes and reports the largest bound over all q. That is the dual of the one-slack
+// cutting-plane problem (Joachims, Finley and Yu 2009). It costs one vector as large as the weights per pass kept.
 //
 // The zero value is ready for use.
 type Certificate struct {
@@ -54,8 +54,8 @@ func (c *Certificate) Primal() float64 {
 // Weights returns the weights of the least F(w) seen, or none. The caller must not change them.
 func (c *Certificate) Weights() []float32 { return c.at }
 
-// Dual returns the largest lower bound on min F seen, minus the allowance for rounding. It is NaN if there is no bound, as
-// with λ = 0.
+// Dual returns the largest lower bound on min F seen, minus the allowance for rounding. It is NaN if there is no bound,
+// as with λ = 0.
 func (c *Certificate) Dual() float64 {
 	if len(c.mix) == 0 {
 		return math.NaN()
@@ -86,8 +86,9 @@ func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 	}
 }
 
-// RecordDual adds a dual point. With λ = 0 and λ₁ = 0 it proves nothing. With λ₁ > 0 or bounds the certificate keeps the best bound of single
-// passes, mixed with the gold outputs (engine.Objective.ElasticBound), instead of a bundle. Ranks call it alike, and share the bound, or the products.
+// RecordDual adds a dual point. With λ = 0 and λ₁ = 0 it proves nothing. With λ₁ > 0 or bounds the certificate keeps
+// the best bound of single passes, mixed with the gold outputs (engine.Objective.ElasticBound), instead of a bundle.
+// Ranks call it alike, and share the bound, or the products.
 func (c *Certificate) RecordDual(ctx context.Context, e *engine.Engine, u engine.Recomposed) error {
 	if !e.Plain() {
 		d, of, err := e.SharedElasticBound(ctx, u.Linear, u.Grad)
@@ -120,9 +121,9 @@ func (c *Certificate) RecordDual(ctx context.Context, e *engine.Engine, u engine
 	return nil
 }
 
-// place returns a free slot in the bundle. If the bundle is full and every piece has weight, it merges the two least used in
-// proportion to their weights, so that the bound falls only by the rounding of the merged gradient. Then it returns the merged piece, too, whose products are to
-// be computed.
+// place returns a free slot in the bundle. If the bundle is full and every piece has weight, it merges the two least
+// used in proportion to their weights, so that the bound falls only by the rounding of the merged gradient. Then it
+// returns the merged piece, too, whose products are to be computed.
 func (c *Certificate) place(dim int) (free int, merged []int) {
 	n := len(c.mix)
 	if n < bundlePieces && n < max(2, bundleFloats/max(1, dim)) {
@@ -179,8 +180,9 @@ func (c *Certificate) relate(ctx context.Context, e *engine.Engine, pieces []int
 	return nil
 }
 
-// maximise raises D(q) = ⟨q,value⟩ − qᵀGq/(2λ) over the simplex, from the current q, by moving weight between the two pieces
-// that gain most from it (sequential minimal optimisation, Platt 1998). Every q bounds min F, so it may stop at any point.
+// maximise raises D(q) = ⟨q,value⟩ − qᵀGq/(2λ) over the simplex, from the current q, by moving weight between the two
+// pieces that gain most from it (sequential minimal optimisation, Platt 1998). Every q bounds min F, so it may stop at
+// any point.
 func (c *Certificate) maximise(e *engine.Engine) {
 	n, λ := len(c.mix), e.Lambda
 	slope := make([]float64, n) // ∇D

@@ -32,17 +32,18 @@ const (
 	identityPrefix = "run." // prefix of the identity, which tells runs apart
 )
 
-// Checkpoint keeps the state of a run at its last pass boundary in memory, unless it is Large, and from time to time writes it to a file in a
-// folder. The file is replaced atomically: whenever the program dies, the last version written is intact.
+// Checkpoint keeps the state of a run at its last pass boundary in memory, unless it is Large, and from time to time
+// writes it to a file in a folder. The file is replaced atomically: whenever the program dies, the last version written
+// is intact.
 //
-// It holds State, the method's archived state and the loop's books. Its metadata identify the run: the settings and data that
-// determine the weights.
+// It holds State, the method's archived state and the loop's books. Its metadata identify the run: the settings and
+// data that determine the weights.
 type Checkpoint struct {
 	Every int            // passes between writes; 0: whenever writing has taken no more than its share of the time
 	Saved func(pass int) // is told of every state written; may be nil
 
-	// Large says that the state is too large for a copy in memory: it is written at a boundary after a pass where a write is due, and at no
-	// other, so that an interrupt loses the passes since then.
+	// Large says that the state is too large for a copy in memory: it is written at a boundary after a pass where a
+	// write is due, and at no other, so that an interrupt loses the passes since then.
 	Large bool
 
 	dir      string
@@ -67,8 +68,8 @@ type books struct {
 }
 
 // NewCheckpoint returns a checkpoint for a new run. It creates the folder if necessary and removes the checkpoint of an
-// earlier run. Identity names the settings and data that determine the weights, so that no other run can resume from it. A
-// folder that cannot be written is bad input.
+// earlier run. Identity names the settings and data that determine the weights, so that no other run can resume from
+// it. A folder that cannot be written is bad input.
 func NewCheckpoint(dir string, identity map[string]string) (*Checkpoint, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, structured.BadInput("cannot write checkpoints: %w", err)
@@ -87,9 +88,9 @@ func NewCheckpoint(dir string, identity map[string]string) (*Checkpoint, error) 
 	return &Checkpoint{dir: dir, identity: identity}, nil
 }
 
-// OpenCheckpoint reads the checkpoint in a folder so that a run with the given identity can resume from it. It is bad input if
-// the checkpoint is missing (fs.ErrNotExist), damaged or of another version, or if its run has another identity. Names that are ignored
-// do not count, where the checkpoint has them.
+// OpenCheckpoint reads the checkpoint in a folder so that a run with the given identity can resume from it. It is bad
+// input if the checkpoint is missing (fs.ErrNotExist), damaged or of another version, or if its run has another
+// identity. Names that are ignored do not count, where the checkpoint has them.
 func OpenCheckpoint(dir string, identity map[string]string, ignored ...string) (*Checkpoint, error) {
 	path := filepath.Join(dir, checkpointFile)
 	f, err := readNumbers(path)
@@ -126,8 +127,9 @@ func readNumbers(path string) (*safetensors.File, error) {
 	return f, nil
 }
 
-// CheckpointWeights returns the weights that the checkpoint in a folder would make a model of, if the run ended there: those of the pass
-// with the lowest development error, or of the last one without development data; and that pass, 0 before the first.
+// CheckpointWeights returns the weights that the checkpoint in a folder would make a model of, if the run ended there:
+// those of the pass with the lowest development error, or of the last one without development data; and that pass, 0
+// before the first.
 func CheckpointWeights(dir string) (w []float32, pass int, err error) {
 	path := filepath.Join(dir, checkpointFile)
 	f, err := readNumbers(path)

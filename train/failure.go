@@ -74,7 +74,8 @@ func Resumable(err error) bool {
 	return errors.As(err, &r)
 }
 
-// deviceFailed adds to an error on a device, or of another rank, the pass in which it happened and the pass to resume from.
+// deviceFailed adds to an error on a device, or of another rank, the pass in which it happened and the pass to resume
+// from.
 func (l *loop) deviceFailed(err error) error {
 	done, good := l.books.Last.Pass, l.saved()
 	if l.Problem.Ranks().Rank() > 0 {

@@ -15,8 +15,8 @@ import (
 // regardless of their source. The columns of a text file count only through the inputs computed from them.
 func Fingerprint(d *structured.Dataset) string { return DividedFingerprint(d, structured.Whole(d)) }
 
-// DividedFingerprint is Fingerprint for data of whose attributes each process has those of its share. All processes call
-// it alike, and get what one process with all attributes does.
+// DividedFingerprint is Fingerprint for data of whose attributes each process has those of its share. All processes
+// call it alike, and get what one process with all attributes does.
 func DividedFingerprint(d *structured.Dataset, share structured.Share) string {
 	h := sha256.New()
 	add(h, d.Offsets)

@@ -26,7 +26,8 @@ type Trainer struct {
 	Patience int     // stop after this many passes without a lower development error; 0: never
 	Lazy     bool    // compute F only where that is of use, if the method can do without (Deferrer); the last pass of a run always has it
 
-	// Evaluate measures weights on development and test data; either result may be nil. A nil Evaluate measures nothing.
+	// Evaluate measures weights on development and test data; either result may be nil. A nil Evaluate measures
+	// nothing.
 	Evaluate  func(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error)
 	Continues bool // the weights that the run begins with are of use: they are measured before the first pass
 
@@ -42,7 +43,8 @@ type Result struct {
 	BestW  []float32     // its weights
 	Reason string        // why the run ended
 
-	// Begun has the metrics on development data of the weights that a run began with that Continues and was not resumed; else nil.
+	// Begun has the metrics on development data of the weights that a run began with that Continues and was not
+	// resumed; else nil.
 	Begun *structured.Metrics
 }
 
@@ -50,13 +52,13 @@ type Result struct {
 // before the unfinished pass.
 var ErrInterrupted = errors.New("interrupted")
 
-// Run trains from s.W, or from the checkpoint, until it reaches one of the trainer's limits. Seconds count only the time in
-// the method, over all runs since the first.
+// Run trains from s.W, or from the checkpoint, until it reaches one of the trainer's limits. Seconds count only the
+// time in the method, over all runs since the first.
 //
-// When ctx ends, Run saves the last pass boundary and returns ErrInterrupted with a result. Only the unfinished pass is lost.
-// With memories on a device or on other ranks, or a large state, the passes since a checkpoint was last due are lost too (throttle). A resumed
-// run repeats them with the same bits. Potentials or objectives that are not finite end the run with a DivergedError. After any error the
-// folder holds the last good checkpoint.
+// When ctx ends, Run saves the last pass boundary and returns ErrInterrupted with a result. Only the unfinished pass is
+// lost. With memories on a device or on other ranks, or a large state, the passes since a checkpoint was last due are
+// lost too (throttle). A resumed run repeats them with the same bits. Potentials or objectives that are not finite end
+// the run with a DivergedError. After any error the folder holds the last good checkpoint.
 func (t *Trainer) Run(ctx context.Context, s *State) (result *Result, err error) {
 	defer func() {
 		for _, r := range t.Recorders {
@@ -163,8 +165,8 @@ func (l *loop) start(ctx context.Context) error {
 	return l.boundary(ctx)
 }
 
-// boundary keeps the current state, between two passes, as the one to fall back to. If the method's memory is on a device or on other ranks
-// and must be copied, or the state is large, it does so only when a checkpoint is due.
+// boundary keeps the current state, between two passes, as the one to fall back to. If the method's memory is on a
+// device or on other ranks and must be copied, or the state is large, it does so only when a checkpoint is due.
 func (l *loop) boundary(ctx context.Context) error {
 	l.w = append(l.w[:0], l.s.W...)
 	if l.divided() != nil {
@@ -316,8 +318,8 @@ func (l *loop) close(ctx context.Context, r record.Record) (record.Record, error
 	return again, err
 }
 
-// certify asks the method to recompose an estimated dual if the estimate could end the run or the run ends anyway. It then
-// checks the certificate. A pass that is of no use to anybody stays without F.
+// certify asks the method to recompose an estimated dual if the estimate could end the run or the run ends anyway. It
+// then checks the certificate. A pass that is of no use to anybody stays without F.
 func (l *loop) certify(ctx context.Context) error {
 	s, keep, last := l.s, true, l.s.Passes >= l.Passes
 	if s.Deferred {

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// LowerBound is the best lower bound on min F of a method that keeps a dual point in memory: the largest D recomposed from the
-// memory, minus an allowance for rounding.
+// LowerBound is the best lower bound on min F of a method that keeps a dual point in memory: the largest D recomposed
+// from the memory, minus an allowance for rounding.
 type LowerBound struct {
 	Value   float64 // the bound
 	Rounded float64 // the allowance subtracted
@@ -20,13 +20,13 @@ type LowerBound struct {
 type Entropy struct {
 	Value, Error float64
 
-	// Mixed returns the mean entropy of the mixtures 1_{y_i} + s(u_i − 1_{y_i}), with the same bound. It is at least s·Value, and
-	// almost Value where s is almost 1 and the gold outputs are likely. nil: only s·Value is known.
+	// Mixed returns the mean entropy of the mixtures 1_{y_i} + s(u_i − 1_{y_i}), with the same bound. It is at least
+	// s·Value, and almost Value where s is almost 1 and the gold outputs are likely. nil: only s·Value is known.
 	Mixed func(ctx context.Context, s float64) (float64, error)
 }
 
-// Recompose pulls back a method's dual point after a pass and records its bound, for a dual value that includes an entropy. The
-// scorer runs at the weights w.
+// Recompose pulls back a method's dual point after a pass and records its bound, for a dual value that includes an
+// entropy. The scorer runs at the weights w.
 func (b *LowerBound) Recompose(ctx context.Context, p *Problem, s *State, w []float32, of engine.DualPoint, entropy Entropy, pass int) (engine.Recomposed, error) {
 	u, err := p.Recompose(ctx, w, of)
 	if err != nil {
@@ -55,8 +55,8 @@ func (b *LowerBound) recordMixed(ctx context.Context, p *Problem, u engine.Recom
 	return nil
 }
 
-// Certify does what Certifier asks of a method: it shows a bound of the dual point after the given pass, and its estimate. recompose
-// records that bound in b; it is called unless b has it already.
+// Certify does what Certifier asks of a method: it shows a bound of the dual point after the given pass, and its
+// estimate. recompose records that bound in b; it is called unless b has it already.
 func (b *LowerBound) Certify(s *State, pass int, estimate float64, keep bool, recompose func() error) error {
 	bound, passes := *b, s.FullPasses
 	if b.Pass < pass {

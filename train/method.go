@@ -6,9 +6,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Method is an optimiser. Its exported fields are its parameters, and their zero values are usable. Its state is private;
-// Archive saves and restores all of it, so a resumed run continues with the same bits. A method has no logging, flags or file
-// names: recorders show the contents of State.
+// Method is an optimiser. Its exported fields are its parameters, and their zero values are usable. Its state is
+// private; Archive saves and restores all of it, so a resumed run continues with the same bits. A method has no
+// logging, flags or file names: recorders show the contents of State.
 type Method interface {
 	// Name is the method's name on the command line.
 	Name() string
@@ -19,8 +19,8 @@ type Method interface {
 	// Start begins at s.W, or resumes if Archive has restored the method. It may run full passes to find a step size.
 	Start(ctx context.Context, p *Problem, s *State) error
 
-	// Pass advances s by about Len oracle calls (prox-linear: by one outer iteration) and leaves in s the new weights and
-	// what the pass found out about them. It stops early only between steps, with ctx.Err.
+	// Pass advances s by about Len oracle calls (prox-linear: by one outer iteration) and leaves in s the new weights
+	// and what the pass found out about them. It stops early only between steps, with ctx.Err.
 	Pass(ctx context.Context, p *Problem, s *State) error
 
 	// Archive saves or restores the method's state.
@@ -79,9 +79,9 @@ func (s *State) EstimatedGap() float64 {
 
 // Certifier is a method whose dual estimate runs ahead of the certified Dual.
 type Certifier interface {
-	// Certify recomposes the dual point from memory and raises Dual to its value if that is larger. It does not change the
-	// iterates. Unless keep is true, it changes nothing else that Archive saves and counts no work, so a resumed run continues
-	// with the same bits as if Certify had not been called.
+	// Certify recomposes the dual point from memory and raises Dual to its value if that is larger. It does not change
+	// the iterates. Unless keep is true, it changes nothing else that Archive saves and counts no work, so a resumed
+	// run continues with the same bits as if Certify had not been called.
 	Certify(ctx context.Context, p *Problem, s *State, keep bool) error
 }
 

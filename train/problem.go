@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Problem is the input of a method: an objective with its engine, the smoothing, and randomness that depends only on the seed
-// and the pass, so that a run can resume at any pass.
+// Problem is the input of a method: an objective with its engine, the smoothing, and randomness that depends only on
+// the seed and the pass, so that a run can resume at any pass.
 type Problem struct {
 	*engine.Engine
 	Smoothing oracles.Smoothing // of the hinge's max; with Mu = 0 the method chooses μ
@@ -40,8 +40,8 @@ func (p *Problem) StepsOf(examples []int) int {
 	return min((all+size-1)/size, len(examples))
 }
 
-// Batches cuts the examples in an order into Steps batches of a pass, none of them empty. With Tokens, an example is in the batch in which it
-// begins, so that a batch has about as many.
+// Batches cuts the examples in an order into Steps batches of a pass, none of them empty. With Tokens, an example is in
+// the batch in which it begins, so that a batch has about as many.
 func (p *Problem) Batches(order []int) [][]int {
 	batches := make([][]int, p.Steps())
 	at, last := 0, -1

@@ -70,7 +70,8 @@ func CheckLabels(method string, o *engine.Objective) error {
 	return Refuse(method, KnownLabels, "needs to know all gold labels: where they are sets, as in %s, the objective is not convex", o.Data.Name)
 }
 
-// CheckGold rejects a method that begins with the gold outputs themselves if the objective replaces those that are known in part, as prox-linear's models do.
+// CheckGold rejects a method that begins with the gold outputs themselves if the objective replaces those that are
+// known in part, as prox-linear's models do.
 func CheckGold(method string, o *engine.Objective) error {
 	if o.Completion == nil || o.Soft {
 		return nil
@@ -110,7 +111,8 @@ func CheckL1(m Method, o *engine.Objective) error {
 	return Refuse(m.Name(), NoL1, "takes no steps for λ₁‖w‖₁, which is not differentiable at 0")
 }
 
-// CheckBounds rejects a method, or a device, that does not keep weights between bounds for an objective that has them. Their duals need λ > 0.
+// CheckBounds rejects a method, or a device, that does not keep weights between bounds for an objective that has them.
+// Their duals need λ > 0.
 func CheckBounds(m Method, o *engine.Objective, onDevice bool) error {
 	if o.Bounds == nil {
 		return nil
@@ -167,7 +169,8 @@ func CheckEngine(m Method, e *engine.Engine) error {
 	return CheckAccelerated(m)
 }
 
-// CheckDescender rejects a method whose steps are those of an engine.ScaledDescent, for an engine on a device that does not take them.
+// CheckDescender rejects a method whose steps are those of an engine.ScaledDescent, for an engine on a device that does
+// not take them.
 func CheckDescender(method string, e *engine.Engine) error {
 	if !e.OnDevice() || e.Descender() != nil {
 		return nil

@@ -40,7 +40,8 @@ func archiveFlag(a engine.Archive, name string, on *bool) {
 	*on = n == 1
 }
 
-// snapshot is an Archive that makes tensors of values, as a rule copies. It reuses the memory of an old snapshot and so destroys it.
+// snapshot is an Archive that makes tensors of values, as a rule copies. It reuses the memory of an old snapshot and so
+// destroys it.
 type snapshot struct {
 	prefix   string // of every name
 	old, new map[string]safetensors.Tensor

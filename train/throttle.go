@@ -2,8 +2,8 @@ package train
 
 import "time"
 
-// throttle limits side work, such as writing checkpoints, to 1/51 (about 2 %) of the time: work that took t is due again after
-// 50 t.
+// throttle limits side work, such as writing checkpoints, to 1/51 (about 2 %) of the time: work that took t is due
+// again after 50 t.
 type throttle struct {
 	cost time.Duration
 	last time.Time // when the work last ended

@@ -1,5 +1,6 @@
-// Package calibration fits the temperature of a model's probabilities to data that it was not trained on (Guo et al. 2017). A temperature T
-// replaces p(y) ∝ exp(⟨θ, 1_y⟩) by p(y) ∝ exp(⟨θ, 1_y⟩/T). It leaves the best outputs as they are.
+// Package calibration fits the temperature of a model's probabilities to data that it was not trained on (Guo et al.
+// 2017). A temperature T replaces p(y) ∝ exp(⟨θ, 1_y⟩) by p(y) ∝ exp(⟨θ, 1_y⟩/T). It leaves the best outputs as they
+// are.
 package calibration
 
 import (
@@ -46,12 +47,13 @@ const (
 	finest  = 0.002
 )
 
-// Fit finds the temperature that minimises the mean negative log-likelihood of the gold outputs of d, as by says. Of parts, those that are not known for
-// certain are left out, and of entities, examples with such a part; a whole output that is known in part is any that agrees.
+// Fit finds the temperature that minimises the mean negative log-likelihood of the gold outputs of d, as by says. Of
+// parts, those that are not known for certain are left out, and of entities, examples with such a part; a whole output
+// that is known in part is any that agrees.
 //
-// The likelihood of whole outputs is convex in 1/T; the others need not be. So the search begins on a grid of the whole range, a factor of
-// 2 apart, and refines it around the least value, which narrows the range to a quarter each time. Among equal values that of the model wins, and then the one
-// nearest to 1.
+// The likelihood of whole outputs is convex in 1/T; the others need not be. So the search begins on a grid of the whole
+// range, a factor of 2 apart, and refines it around the least value, which narrows the range to a quarter each time.
+// Among equal values that of the model wins, and then the one nearest to 1.
 func Fit(ctx context.Context, m *models.Model, d *structured.Dataset, by By, threads int) (Result, error) {
 	s, err := newSearch(ctx, m, d, by, threads)
 	if err != nil {
@@ -99,9 +101,9 @@ type point struct{ log, value float64 }
 // rounding is the part of a value by which another one has to be less to count as less.
 const rounding = 1e-9
 
-// least returns the first of the points with the least value, or the one it is given where no other is less by more than rounding. Rare parts take long to
-// measure, and most of the temperatures that they are rare at are far from the best: so all are bounded from below first, and measured only where the bound
-// is no proof that they are not the best.
+// least returns the first of the points with the least value, or the one it is given where no other is less by more
+// than rounding. Rare parts take long to measure, and most of the temperatures that they are rare at are far from the
+// best: so all are bounded from below first, and measured only where the bound is no proof that they are not the best.
 func (s *search) least(from point, logs []float64) (point, error) {
 	bounds, exact, err := s.measure(logs, false)
 	if err != nil {

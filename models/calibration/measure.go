@@ -18,7 +18,8 @@ type Measured struct {
 	Skipped int     // how many gold ones the model cannot predict at all
 }
 
-// Measure returns the mean negative log-likelihood of the gold outputs of d at the model's temperature, as by says. It needs what Fit needs.
+// Measure returns the mean negative log-likelihood of the gold outputs of d at the model's temperature, as by says. It
+// needs what Fit needs.
 func Measure(ctx context.Context, m *models.Model, d *structured.Dataset, by By, threads int) (Measured, error) {
 	s, err := newSearch(ctx, m, d, by, threads)
 	if err != nil {
@@ -94,8 +95,8 @@ func newMeasured(temperatures int) measured {
 	return measured{sums: make([]float64, temperatures), bound: make([]bool, temperatures)}
 }
 
-// measure returns the mean negative log-likelihood at each temperature, given by its logarithm to base 2. Without rare, it may be a lower bound, and exact says
-// where it is not.
+// measure returns the mean negative log-likelihood at each temperature, given by its logarithm to base 2. Without rare,
+// it may be a lower bound, and exact says where it is not.
 func (s *search) measure(logs []float64, rare bool) (means []float64, exact []bool, err error) {
 	means, exact = make([]float64, len(logs)), slices.Repeat([]bool{true}, len(logs))
 	s.count, s.skipped = 0, 0

@@ -15,7 +15,8 @@ type part struct {
 	reference bool    // there is one
 }
 
-// leastMarginal is the least marginal in float32 whose logarithm is taken. Smaller ones may be 0, or differences of rounded numbers.
+// leastMarginal is the least marginal in float32 whose logarithm is taken. Smaller ones may be 0, or differences of
+// rounded numbers.
 const leastMarginal = 1e-3
 
 // parts measures the parts of gold outputs under their marginal probabilities.
@@ -59,8 +60,8 @@ func (s *search) parts(o oracles.Summer, examples []int, θ *structured.Potentia
 	return r
 }
 
-// gold returns what is known of the gold output of example i, number b of the batch, and how much of that the model cannot predict: labels
-// that it does not know, and parts that its constraints forbid.
+// gold returns what is known of the gold output of example i, number b of the batch, and how much of that the model
+// cannot predict: labels that it does not know, and parts that its constraints forbid.
 func (s *search) gold(θ *structured.Potentials, b, i int) (parts []part, skipped int) {
 	y, width := s.data.Gold(i), s.model.Labels.Len()
 	whole := !s.data.Partial(i)
@@ -127,8 +128,9 @@ func (f *forcing) possible(θ *structured.Potentials, b int, p *part) bool {
 	return has
 }
 
-// nll returns −log of the probability of p in example b at temperature t, whose sums are value. It adds to the potential of p by how much its
-// reference scores less than all outputs together, c. Then p has a probability q of a half or more, whatever it had before, and
+// nll returns −log of the probability of p in example b at temperature t, whose sums are value. It adds to the
+// potential of p by how much its reference scores less than all outputs together, c. Then p has a probability q of a
+// half or more, whatever it had before, and
 //
 //	log P(p) = log q + (value with c − c − value)/t.
 func (f *forcing) nll(θ *structured.Potentials, b int, p part, value, t float64) float64 {

@@ -1,5 +1,5 @@
-// Package config holds the settings of a training: their names, values and help texts, their files in YAML, and which of them have an
-// effect with which others.
+// Package config holds the settings of a training: their names, values and help texts, their files in YAML, and which
+// of them have an effect with which others.
 package config
 
 import (
@@ -10,11 +10,13 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// Config holds all settings of a training run, in sections. Their tags define the command line's flags, the configuration file's keys and
-// their help (see Settings): yaml is the name, help the help text, unit the placeholder of the value, values the allowed values,
-// min the least value, was the name in earlier versions, only the values of other settings that it needs, needs a setting without which it has no effect, reads the
-// inputs of a network that it is about (nets.Inputs, or layers for networks that say themselves what they read); run marks settings that do
-// not change the model; heading and beside say where the help shows them. Which tasks, formats, networks and methods take a setting is said by their descriptors.
+// Config holds all settings of a training run, in sections. Their tags define the command line's flags, the
+// configuration file's keys and their help (see Settings): yaml is the name, help the help text, unit the placeholder
+// of the value, values the allowed values, min the least value, was the name in earlier versions, only the values of
+// other settings that it needs, needs a setting without which it has no effect, reads the inputs of a network that it
+// is about (nets.Inputs, or layers for networks that say themselves what they read); run marks settings that do not
+// change the model; heading and beside say where the help shows them. Which tasks, formats, networks and methods take a
+// setting is said by their descriptors.
 type Config struct {
 	DataSettings
 	SegmentSettings
@@ -33,8 +35,8 @@ type Config struct {
 
 	stackFile string // that Stack was read from, for messages
 
-	// Given has the names of the settings that were given, by flags, in files, or in a sweep. Whether a setting was given is a question to
-	// Gives, because code sets fields, too.
+	// Given has the names of the settings that were given, by flags, in files, or in a sweep. Whether a setting was
+	// given is a question to Gives, because code sets fields, too.
 	Given settings.Given `json:"given,omitempty"`
 }
 
@@ -303,5 +305,6 @@ func Default() Config {
 // MaxHashBits bounds the numbers of hashed attributes: rows of weights for more do not fit into memory.
 const MaxHashBits = 28
 
-// MethodGroup is the group of the settings that say how the objective is minimised. A trained model does not depend on them any more.
+// MethodGroup is the group of the settings that say how the objective is minimised. A trained model does not depend on
+// them any more.
 const MethodGroup = "Method"

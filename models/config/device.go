@@ -57,7 +57,8 @@ func CheckCUDA(ordinal int) error {
 	return err
 }
 
-// OpenDevice opens the CUDA device of a name as the setting device has it. Nil is the CPU. A device that does not exist is bad input.
+// OpenDevice opens the CUDA device of a name as the setting device has it. Nil is the CPU. A device that does not exist
+// is bad input.
 func OpenDevice(name string) (*device.Device, error) {
 	c := Config{RunSettings: RunSettings{Device: name}}
 	if err := c.CheckDevice(); err != nil {
@@ -70,8 +71,8 @@ func OpenDevice(name string) (*device.Device, error) {
 	return device.Open(ordinal)
 }
 
-// FindDevice returns the number of the CUDA device of a name as the setting device has it; for auto the first, unless it is emulated.
-// It finds none for the CPU.
+// FindDevice returns the number of the CUDA device of a name as the setting device has it; for auto the first, unless
+// it is emulated. It finds none for the CPU.
 func FindDevice(name string) (ordinal int, found bool, err error) {
 	kind, ordinal, err := ParseDevice(name)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// What a run that continues a model takes from the model's settings. Other settings say where data are and how to train, and are the
-// run's own.
+// What a run that continues a model takes from the model's settings. Other settings say where data are and how to
+// train, and are the run's own.
 var (
 	// inherited are taken where the run does not give them.
 	inherited = []string{
@@ -18,7 +18,8 @@ var (
 		"cell-pixels", "superpixels", "neighbours", "void", "mask-values", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
 		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "encoder-precision", "tune-encoder", "freeze-layers", "adapter",
 	}
-	// Where the run has the model's kind of network, the settings of the group Network are taken, too, but for ownOfNetwork.
+	// Where the run has the model's kind of network, the settings of the group Network are taken, too, but for
+	// ownOfNetwork.
 	ownOfNetwork = []string{"init", "dropout"}
 	// fixed are those of inherited that must not differ: they say what the model reads.
 	fixed = []string{
@@ -27,10 +28,10 @@ var (
 	}
 )
 
-// Inherit takes from the configuration of a model what a run on c needs to continue it: what the model reads, its network and the names
-// of what it predicts. Settings that c gives win, but must not contradict what the model reads. name is the setting
-// that gives the model, whose file is path. sameFormat says that the data have the format of the model's: else the places of columns are
-// the run's own.
+// Inherit takes from the configuration of a model what a run on c needs to continue it: what the model reads, its
+// network and the names of what it predicts. Settings that c gives win, but must not contradict what the model reads.
+// name is the setting that gives the model, whose file is path. sameFormat says that the data have the format of the
+// model's: else the places of columns are the run's own.
 func (c *Config) Inherit(base Config, name, path string, sameFormat bool) error {
 	def := Default()
 	plain, of := Settings(&def), Settings(&base)

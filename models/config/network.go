@@ -16,7 +16,8 @@ func (c Config) Network() nets.Config {
 	}
 }
 
-// Preset returns the preset that c chooses; one without a name that reads and scores nothing if the choice is open, or a registered network.
+// Preset returns the preset that c chooses; one without a name that reads and scores nothing if the choice is open, or
+// a registered network.
 func (c *Config) Preset() *nets.Preset {
 	name := c.Net
 	if nets.IsStackFile(name) {

@@ -31,7 +31,8 @@ func AddTask(name string, own bool) {
 // OwnSettingsName is the name of the setting that holds those that only one task has.
 const OwnSettingsName = "task-settings"
 
-// Settings returns the settings of c, in the order of the fields. The values of task, format, net and method are what is registered.
+// Settings returns the settings of c, in the order of the fields. The values of task, format, net and method are what
+// is registered.
 func Settings(c *Config) []settings.Setting {
 	all := settings.Of(c)
 	own, _ := nets.Registered()
@@ -56,7 +57,8 @@ func Settings(c *Config) []settings.Setting {
 	return all
 }
 
-// must returns the setting of that name, without the values that are registered. It panics if there is none, which is a bug in the caller or in a tag.
+// must returns the setting of that name, without the values that are registered. It panics if there is none, which is a
+// bug in the caller or in a tag.
 func (c *Config) must(name string) settings.Setting {
 	s, ok := settings.Get(c, name)
 	if !ok {
@@ -65,8 +67,9 @@ func (c *Config) must(name string) settings.Setting {
 	return s
 }
 
-// Gives reports whether c gives the setting of that name, so that nothing else may choose its value: it is recorded as given, or it
-// differs from the default. A value that leaves the choice open, such as auto, gives nothing where it is the default.
+// Gives reports whether c gives the setting of that name, so that nothing else may choose its value: it is recorded as
+// given, or it differs from the default. A value that leaves the choice open, such as auto, gives nothing where it is
+// the default.
 func (c *Config) Gives(name string) bool {
 	return c.must(name).GivenBeside(plain().must(name))
 }
@@ -83,8 +86,8 @@ func (c *Config) Asks(s settings.Setting) bool {
 	return s.GivenBeside(def) && !(s.Value.IsZero() && def.Value.IsZero())
 }
 
-// CheckSetting refuses a value of s that is out of range, and one that asks for something although other settings of c, or its method,
-// give it no effect. The package tasks adds what tasks, formats and networks take.
+// CheckSetting refuses a value of s that is out of range, and one that asks for something although other settings of c,
+// or its method, give it no effect. The package tasks adds what tasks, formats and networks take.
 func CheckSetting(s settings.Setting, c *Config) error {
 	if err := checkValue(s); err != nil {
 		return err
@@ -110,8 +113,8 @@ func CheckSetting(s settings.Setting, c *Config) error {
 	return c.checkTaken(s)
 }
 
-// Awaits returns the name of a setting that c leaves open and without which s has no effect, "method" for one of some methods where none is chosen,
-// and nothing if there is none.
+// Awaits returns the name of a setting that c leaves open and without which s has no effect, "method" for one of some
+// methods where none is chosen, and nothing if there is none.
 func Awaits(s settings.Setting, c *Config) string {
 	for _, condition := range strings.Fields(s.Only) {
 		name, values, _ := strings.Cut(condition, "=")
@@ -180,15 +183,15 @@ func (c Config) Write(w io.Writer) error {
 	return settings.Write(w, Settings(&c))
 }
 
-// PathSettings are the settings that say where files are. Their contents decide the weights, which identities of runs know by fingerprints: the files may move
-// while a run is interrupted.
+// PathSettings are the settings that say where files are. Their contents decide the weights, which identities of runs
+// know by fingerprints: the files may move while a run is interrupted.
 var PathSettings = []string{
 	"train", "dev", "test", "dense", "boxes", "images", "links", "bitext", "masks", "label-names", "template", "clusters", "gazetteer", "vectors", "encoder",
 	"init", "prior", "teacher",
 }
 
-// WithNames returns c with the names of files in place of their paths: a model says which files it was trained on, and not where its maker keeps them. The
-// configuration of its run has the paths.
+// WithNames returns c with the names of files in place of their paths: a model says which files it was trained on, and
+// not where its maker keeps them. The configuration of its run has the paths.
 func (c Config) WithNames() Config {
 	for _, name := range PathSettings {
 		s := c.must(name)
@@ -197,8 +200,8 @@ func (c Config) WithNames() Config {
 	return c
 }
 
-// WithoutFiles returns c with the name of a setting in place of the files that it names: a released model says that it was trained with a template, and not
-// with which.
+// WithoutFiles returns c with the name of a setting in place of the files that it names: a released model says that it
+// was trained with a template, and not with which.
 func (c Config) WithoutFiles() Config {
 	for _, name := range PathSettings {
 		if s := c.must(name); s.Value.String() != "" && s.Value.String() != formats.Builtin {
@@ -226,8 +229,8 @@ func FileNames(paths string) string {
 	return strings.Join(all, ",")
 }
 
-// ForModel returns c with default values for the settings that do not change the model. Of what was given it keeps what a model cannot
-// tell from its values: that it draws as many examples as the defaults say because that was asked for.
+// ForModel returns c with default values for the settings that do not change the model. Of what was given it keeps what
+// a model cannot tell from its values: that it draws as many examples as the defaults say because that was asked for.
 func (c Config) ForModel() Config {
 	def := Default()
 	plain := Settings(&def)

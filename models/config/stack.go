@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// ReadStack reads the layers of a stack if net names a file of them. Net becomes stack: the run and its model need the file no more.
+// ReadStack reads the layers of a stack if net names a file of them. Net becomes stack: the run and its model need the
+// file no more.
 func (c *Config) ReadStack() error {
 	switch {
 	case nets.IsStackFile(c.Net):

@@ -21,9 +21,10 @@ import (
 // CountsEnding is that of the names of files of counts.
 const CountsEnding = ".tsv"
 
-// WriteCounts writes observed and expected counts as a table, the largest differences first, and leaves out those that are both zero. Its columns are
-// separated by tabs: observed, expected, their difference, the parameter of the weight, and what the weight belongs to, as in the text of weights:
-// labels, and an attribute or a feature last. Names are escaped as there.
+// WriteCounts writes observed and expected counts as a table, the largest differences first, and leaves out those that
+// are both zero. Its columns are separated by tabs: observed, expected, their difference, the parameter of the weight,
+// and what the weight belongs to, as in the text of weights: labels, and an attribute or a feature last. Names are
+// escaped as there.
 func WriteCounts(m *models.Model, c *models.Counts, path string) error {
 	var rows []int
 	for j, observed := range c.Observed {

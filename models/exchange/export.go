@@ -22,13 +22,13 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// ExportPotentials writes the potentials of d to a .npz or .safetensors file: every part by its name, [rows×width], or [width] where all
-// examples share it; offsets int64 [n+1] of positions, and of the rows of other tables under the table's name with _offsets;
-// labels int32, the gold outputs, if there are any; and the label names and example ids, as Unicode arrays label_names and
-// ids in npz, as JSON lists of these names in the metadata of safetensors.
+// ExportPotentials writes the potentials of d to a .npz or .safetensors file: every part by its name, [rows×width], or
+// [width] where all examples share it; offsets int64 [n+1] of positions, and of the rows of other tables under the
+// table's name with _offsets; labels int32, the gold outputs, if there are any; and the label names and example ids, as
+// Unicode arrays label_names and ids in npz, as JSON lists of these names in the metadata of safetensors.
 //
-// Of chains these are node [ΣT×Y], and edge [Y×Y], row "from", or [ΣT×Y×Y], whose entry t is the step into position t and means
-// nothing where t starts a sequence.
+// Of chains these are node [ΣT×Y], and edge [Y×Y], row "from", or [ΣT×Y×Y], whose entry t is the step into position t
+// and means nothing where t starts a sequence.
 func ExportPotentials(ctx context.Context, m *models.Model, d *structured.Dataset, path string, threads int) error {
 	format, err := exportFormat(path, ".npz", ".safetensors")
 	if err != nil {
@@ -87,7 +87,8 @@ type numbers struct {
 	values []int32
 }
 
-// goldOf returns the gold outputs of d as arrays: labels, or what examples read, one after the other, and how many symbols each has.
+// goldOf returns the gold outputs of d as arrays: labels, or what examples read, one after the other, and how many
+// symbols each has.
 func goldOf(d *structured.Dataset) []numbers {
 	switch {
 	case d.Labels == nil:
@@ -102,8 +103,8 @@ func goldOf(d *structured.Dataset) []numbers {
 	return []numbers{{"readings", slices.Concat(d.Readings...)}, {"reading_lengths", lengths}}
 }
 
-// partShape returns the shape of the array of part k in a file. Edges are matrices of labels, one for each type if they have types; those of Potts
-// edges are numbers.
+// partShape returns the shape of the array of part k in a file. Edges are matrices of labels, one for each type if they
+// have types; those of Potts edges are numbers.
 func partShape(θ *structured.Potentials, k int) []int {
 	p, y := &θ.Parts[k], θ.Parts[0].Width
 	row := []int{p.Width}
@@ -130,10 +131,10 @@ func int64s(offsets []int) []int64 {
 }
 
 // ExportWeights writes the network's weights to a .txt, .npz or .safetensors file: a tensor for each parameter of the
-// network, with label_names as a Unicode array in npz and as a JSON list in the metadata of safetensors. Where attributes
-// have names, these are in attribute_names and edge_attribute_names: bytes, a line feed after each name. As text, the
-// weights of a linear net of attributes are what ImportWeights reads (see weightstext.go); of another net, each parameter
-// is a line "name shape", such as "W 128×26", and lines with the numbers, one row per line.
+// network, with label_names as a Unicode array in npz and as a JSON list in the metadata of safetensors. Where
+// attributes have names, these are in attribute_names and edge_attribute_names: bytes, a line feed after each name. As
+// text, the weights of a linear net of attributes are what ImportWeights reads (see weightstext.go); of another net,
+// each parameter is a line "name shape", such as "W 128×26", and lines with the numbers, one row per line.
 func ExportWeights(m *models.Model, path string) error {
 	format, err := exportFormat(path, ".txt", ".npz", ".safetensors")
 	if err != nil {

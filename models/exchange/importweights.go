@@ -13,8 +13,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ImportWeights returns a model like m with the weights from a text that ExportWeights wrote and a user may have edited.
-// Missing weights are zero. Unknown attributes are bad input; with add they are added, unless attributes are hashed.
+// ImportWeights returns a model like m with the weights from a text that ExportWeights wrote and a user may have
+// edited. Missing weights are zero. Unknown attributes are bad input; with add they are added, unless attributes are
+// hashed.
 func ImportWeights(m *models.Model, path string, add bool) (*models.Model, error) {
 	if !linearOnAttributes(m) {
 		return nil, structured.BadInput("only the weights of linear nets of attributes that label chains are read back from text; this model's net is %s, for a %s", m.Config.Net, m.Net.Form().Structure.Name())

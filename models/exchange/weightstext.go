@@ -32,9 +32,9 @@ import (
 //	[dense]
 //	label<TAB>feature<TAB>weight
 //
-// Labels are in the model's order and each label's attributes from the largest weight to the smallest. Tabs, line ends and
-// backslashes in names are written \t, \n, \r and \\, and a # that begins a label \#. Hashed attributes are named by their
-// numbers. Numbers have enough digits to restore the same bits.
+// Labels are in the model's order and each label's attributes from the largest weight to the smallest. Tabs, line ends
+// and backslashes in names are written \t, \n, \r and \\, and a # that begins a label \#. Hashed attributes are named
+// by their numbers. Numbers have enough digits to restore the same bits.
 
 // The names of the net's parameters, which are the headings.
 const (

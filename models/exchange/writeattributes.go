@@ -13,8 +13,8 @@ import (
 )
 
 // WriteAttributes writes the attributes of text as an attribute file of CRFsuite. It reads c.Train; Format,
-// Columns, Label, Scheme, Features, Template, MinCount and HashBits mean the same as for training. Attributes of edges are bad
-// input, because such files cannot hold them. It returns the written data, or stops when ctx ends.
+// Columns, Label, Scheme, Features, Template, MinCount and HashBits mean the same as for training. Attributes of edges
+// are bad input, because such files cannot hold them. It returns the written data, or stops when ctx ends.
 func WriteAttributes(ctx context.Context, c config.Config, path string) (*structured.Dataset, error) {
 	c.Net = "linear"
 	r, err := models.Resolve(c)
@@ -50,8 +50,8 @@ func (u until) Write(b []byte) (int, error) {
 	return u.Writer.Write(b)
 }
 
-// WriteAttributesOf writes the attributes that a model makes of text, those that it knows, in the same format. Lines of text without gold labels
-// begin with a tab. It returns the written data.
+// WriteAttributesOf writes the attributes that a model makes of text, those that it knows, in the same format. Lines of
+// text without gold labels begin with a tab. It returns the written data.
 func WriteAttributesOf(ctx context.Context, m *models.Model, r models.Request, path string) (*structured.Dataset, error) {
 	if m.Template == nil {
 		return nil, structured.BadInput("--model: it makes no attributes of the columns of text")

@@ -29,7 +29,8 @@ func arcColumns(d *structured.Dataset) arcs.Columns {
 	return to
 }
 
-// fitArcs collects the attributes of arcs in the training data, and of siblings if they are asked for, and makes them there.
+// fitArcs collects the attributes of arcs in the training data, and of siblings if they are asked for, and makes them
+// there.
 func fitArcs(t *arcs.Template, train *structured.Dataset, o templates.Options, siblings bool) (*Arcs, error) {
 	t = t.ForColumns(inputColumns)
 	heads := make([]int32, 0, train.Positions())
@@ -108,8 +109,8 @@ func (in *Arcs) Missing(d *structured.Dataset) string {
 	return ""
 }
 
-// Network implements Maker. Dense features of the dependent and of the head have weights for each class of distances, as the linear terms of
-// net biaffine have.
+// Network implements Maker. Dense features of the dependent and of the head have weights for each class of distances,
+// as the linear terms of net biaffine have.
 func (in *Arcs) Network(form structured.Form, dim int) (nets.Network, error) {
 	dense := func(part string) []sparse.Dense {
 		if dim == 0 {
@@ -149,8 +150,8 @@ func (in *Arcs) Save(f *safetensors.File) (template string, hashBits int) {
 	return in.Template.String(), in.Dictionary.Arc.HashBits()
 }
 
-// LoadArcs takes the template and the dictionary from a model file, and returns how many tensors held them. hashBits is 0 where
-// attributes are not hashed. A file without a template has no such inputs.
+// LoadArcs takes the template and the dictionary from a model file, and returns how many tensors held them. hashBits is
+// 0 where attributes are not hashed. A file without a template has no such inputs.
 func LoadArcs(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error) {
 	if template == "" {
 		return nil, 0, nil

@@ -15,8 +15,8 @@ type Column struct {
 	Read bool   // by the model
 }
 
-// Columns returns the columns of data without labels for a model with settings c, as the reader of its data makes them; width counts the
-// columns of its training file, 0 if unknown. It returns nil for a model without columns.
+// Columns returns the columns of data without labels for a model with settings c, as the reader of its data makes them;
+// width counts the columns of its training file, 0 if unknown. It returns nil for a model without columns.
 func (in Inputs) Columns(c *config.Config, width int) ([]Column, error) {
 	d := &structured.Dataset{}
 	switch f := formats.Find(c.Format); {

@@ -17,9 +17,10 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Extend returns the inputs of a model for more training data, and makes them for the process's own examples. What the model numbers (words, characters,
-// attributes) keeps its number, and what only the data has follows, where it occurs at least as often as c says. Templates, lists of words
-// and statistics stay the model's. New words have no vector, where the model has some.
+// Extend returns the inputs of a model for more training data, and makes them for the process's own examples. What the
+// model numbers (words, characters, attributes) keeps its number, and what only the data has follows, where it occurs
+// at least as often as c says. Templates, lists of words and statistics stay the model's. New words have no vector,
+// where the model has some.
 func (in Inputs) Extend(c *config.Config, t Training) (Inputs, error) {
 	train := t.Own
 	if in.WordRows != nil {
@@ -63,7 +64,8 @@ func (in Inputs) Extend(c *config.Config, t Training) (Inputs, error) {
 	return in, nil
 }
 
-// Extends reports whether Extend takes sequences that come with numbered attributes or, if they are not numbered, as columns.
+// Extends reports whether Extend takes sequences that come with numbered attributes or, if they are not numbered, as
+// columns.
 func (in Inputs) Extends(numbered bool) bool {
 	return in.Own == nil && (!numbered || in.Dictionary != nil && in.Template == nil && in.Vocab == nil && in.WordRows == nil)
 }

@@ -25,8 +25,8 @@ func IsTensor(name string) bool { return slices.Contains(tensors, name) || encod
 // saltKey is the metadata of a released model with the salt of its hashes.
 const saltKey = "salt"
 
-// Save puts the inputs into a file: names of attributes, lists and vectors of words as tensors, the rest as metadata. It leaves out the
-// name of the set of features.
+// Save puts the inputs into a file: names of attributes, lists and vectors of words as tensors, the rest as metadata.
+// It leaves out the name of the set of features.
 func (in Inputs) Save(f *safetensors.File) error {
 	vocab := make([][]string, len(in.Vocab))
 	for i, v := range in.Vocab {
@@ -131,7 +131,8 @@ func EncoderSettings(c *config.Config) encoded.Settings {
 // MostNumbers is how many numbers a position of the data of a model file has at most.
 const MostNumbers = 1 << 24
 
-// CheckSizes refuses sizes in the metadata of a model file, under a name, that are negative, or whose product, zeros aside, is more than most.
+// CheckSizes refuses sizes in the metadata of a model file, under a name, that are negative, or whose product, zeros
+// aside, is more than most.
 func CheckSizes(name string, most int, sizes ...int) error {
 	product := 1
 	for _, n := range sizes {

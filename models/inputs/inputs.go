@@ -1,5 +1,6 @@
-// Package inputs turns what data files hold into what networks read: words and characters numbered by vocabularies, vectors of words,
-// and attributes numbered by dictionaries. It fits them to training data, makes them in other data, and keeps them in model files.
+// Package inputs turns what data files hold into what networks read: words and characters numbered by vocabularies,
+// vectors of words, and attributes numbered by dictionaries. It fits them to training data, makes them in other data,
+// and keeps them in model files.
 package inputs
 
 import (
@@ -23,8 +24,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Inputs turn the columns of text into what a network reads: discrete inputs numbered by vocabularies, for embeddings, or
-// attributes numbered by a dictionary, for the linear net. A CRFsuite file holds attributes already and needs only a
+// Inputs turn the columns of text into what a network reads: discrete inputs numbered by vocabularies, for embeddings,
+// or attributes numbered by a dictionary, for the linear net. A CRFsuite file holds attributes already and needs only a
 // dictionary; numeric inputs need nothing.
 type Inputs struct {
 	Features   string                 // the built-in set, none, or auto where a template file was used
@@ -115,8 +116,8 @@ func Fit(c *config.Config, t Training) (Inputs, error) {
 	return in, err
 }
 
-// Template returns the template of attributes of columns that c asks for, with its lists of words, and the name of its set; nil where c
-// asks for none, or for words beside them. Of train it needs the labels and the names of columns only.
+// Template returns the template of attributes of columns that c asks for, with its lists of words, and the name of its
+// set; nil where c asks for none, or for words beside them. Of train it needs the labels and the names of columns only.
 func Template(c *config.Config, train *structured.Dataset) (t *features.Template, set string, err error) {
 	set, err = featureSet(c, train)
 	if err != nil || set == "none" || c.Network().ReadsAttributes() {
@@ -126,8 +127,8 @@ func Template(c *config.Config, train *structured.Dataset) (t *features.Template
 	return t, set, err
 }
 
-// LongestSegment returns the most positions of a segment that has attributes of its own, as c asks for, or the template of the model that it continues if that is not nil; 0 if segments have none.
-// Of train it needs the labels.
+// LongestSegment returns the most positions of a segment that has attributes of its own, as c asks for, or the template
+// of the model that it continues if that is not nil; 0 if segments have none. Of train it needs the labels.
 func LongestSegment(c *config.Config, of *features.Template, train *structured.Dataset) int {
 	if c.Structure != "segments" || !formats.Find(c.Format).Columns {
 		return 0
@@ -190,7 +191,8 @@ func readsWords(c *config.Config) bool {
 	return c.Net == "auto" || p.CanRead(nets.ReadsWords) && p.CanScore(nets.ScoresPositions)
 }
 
-// defaultWordCount is the default least count of a word or character with an embedding. Rarer ones train the embedding of unknown ones.
+// defaultWordCount is the default least count of a word or character with an embedding. Rarer ones train the embedding
+// of unknown ones.
 const defaultWordCount = 2
 
 // Apply makes the inputs of a data set.
@@ -251,8 +253,8 @@ func builtinFor(train *structured.Dataset) string {
 	return set
 }
 
-// BuiltinSet returns the built-in set of attributes that fits the labels of tokens, and says why. Columns beside the words decide nothing,
-// because every set reads those that it can use.
+// BuiltinSet returns the built-in set of attributes that fits the labels of tokens, and says why. Columns beside the
+// words decide nothing, because every set reads those that it can use.
 func BuiltinSet(labels *structured.Alphabet) (set, why string) {
 	types, tags := chains.EntityTypes(labels)
 	switch {

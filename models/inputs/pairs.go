@@ -14,8 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Pairs is the Maker of what describes the pairs of a source and a target item: attributes from the words of sentence pairs, or dense
-// features that the data come with.
+// Pairs is the Maker of what describes the pairs of a source and a target item: attributes from the words of sentence
+// pairs, or dense features that the data come with.
 type Pairs struct {
 	Template   *pairs.Template // nil for dense features
 	Statistics *pairs.Statistics
@@ -68,7 +68,8 @@ func FitPairs(c *config.Config, t Training) (Inputs, error) {
 	return in, own.Apply(train, c.Threads)
 }
 
-// fitPairs counts the words of the training data, and of more text if c names some, and collects the attributes of the training data.
+// fitPairs counts the words of the training data, and of more text if c names some, and collects the attributes of the
+// training data.
 func fitPairs(c *config.Config, train *structured.Dataset) (in *Pairs, set string, err error) {
 	text, name, set := pairs.Builtin(), "align"+templateSuffix, "align"
 	if c.Template != "" {
@@ -160,8 +161,8 @@ func (in *Pairs) Missing(d *structured.Dataset) string {
 	return ""
 }
 
-// Network implements Maker. Without attributes of source items, one weight for each entry of the second part is a bias: the price of leaving an item
-// unmatched, or the scores of steps.
+// Network implements Maker. Without attributes of source items, one weight for each entry of the second part is a bias:
+// the price of leaving an item unmatched, or the scores of steps.
 func (in *Pairs) Network(form structured.Form, dim int) (nets.Network, error) {
 	pair, source := in.Attributes()
 	second := "unmatched"
@@ -179,8 +180,8 @@ func (in *Pairs) Network(form structured.Form, dim int) (nets.Network, error) {
 	return sparse.New(form, parts[:min(len(parts), len(form.Parts))]), nil
 }
 
-// Baseline predicts the gold outputs' stand-ins without training: it links words in the order of falling Dice coefficients, each word
-// once (Melamed 2000). It returns nil without statistics of words.
+// Baseline predicts the gold outputs' stand-ins without training: it links words in the order of falling Dice
+// coefficients, each word once (Melamed 2000). It returns nil without statistics of words.
 func (in *Pairs) Baseline() func(d *structured.Dataset, i int) []int32 {
 	if in.Statistics == nil {
 		return nil

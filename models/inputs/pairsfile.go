@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// The tensors of a model file that hold what attributes of word pairs are made with, or the number of dense features of pairs.
+// The tensors of a model file that hold what attributes of word pairs are made with, or the number of dense features of
+// pairs.
 const (
 	pairStatistics = "word_pair_statistics" // bytes
 	pairFeatures   = "pair_features"        // [1]
@@ -22,7 +23,8 @@ type pairNames struct {
 	of     **structured.Dictionary
 }
 
-// Save implements Maker: it puts the counts of words and the names of attributes into f. Hashed attributes have no names.
+// Save implements Maker: it puts the counts of words and the names of attributes into f. Hashed attributes have no
+// names.
 func (in *Pairs) Save(f *safetensors.File) (template string, hashBits int) {
 	if in.Template == nil {
 		safetensors.Add(f, pairFeatures, []int64{int64(in.Dim)})
@@ -47,7 +49,8 @@ func joinNames(a *structured.Alphabet) []byte {
 	return text
 }
 
-// LoadPairs takes what Save put into a model file, and returns how many tensors held it. hashBits is 0 where attributes are not hashed.
+// LoadPairs takes what Save put into a model file, and returns how many tensors held it. hashBits is 0 where attributes
+// are not hashed.
 func LoadPairs(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error) {
 	if template == "" {
 		if _, ok := f.Tensors[pairFeatures]; !ok {

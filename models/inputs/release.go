@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// names returns the alphabets of attributes and words by which the inputs are made. Labels and characters are not among them.
+// names returns the alphabets of attributes and words by which the inputs are made. Labels and characters are not among
+// them.
 func (in Inputs) names() []*structured.Alphabet {
 	all := append([]*structured.Alphabet(nil), in.Vocab...)
 	if d := in.Dictionary; d != nil {
@@ -29,7 +30,8 @@ func (in Inputs) Hashed() bool {
 	return slices.ContainsFunc(in.names(), (*structured.Alphabet).Hashed)
 }
 
-// Release puts hashes in place of the names of attributes and words, and returns how many. The inputs that they make stay the same.
+// Release puts hashes in place of the names of attributes and words, and returns how many. The inputs that they make
+// stay the same.
 func (in *Inputs) Release(salt string) (hashed int, err error) {
 	in.Salt = salt
 	for _, names := range in.names() {

@@ -12,8 +12,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// Spans is the Maker of the attributes of spans of words: those of arcs, from the last word of a span to the first. The spans of a tree of
-// constituents have the rows that arcs have, and a row whose last word is before the first has no attributes.
+// Spans is the Maker of the attributes of spans of words: those of arcs, from the last word of a span to the first. The
+// spans of a tree of constituents have the rows that arcs have, and a row whose last word is before the first has no
+// attributes.
 type Spans struct{ Arcs }
 
 // SpanWords are the columns of sentences that become discrete inputs of networks for constituents.
@@ -51,8 +52,8 @@ func fitSpans(t *arcs.Template, train *structured.Dataset, o templates.Options) 
 	return in, in.Apply(train, o.Threads)
 }
 
-// countSpans makes the dictionary of the attributes of the gold constituents. A word has one head in the data of a dictionary, so that a sentence is
-// there as often as constituents begin with the same word.
+// countSpans makes the dictionary of the attributes of the gold constituents. A word has one head in the data of a
+// dictionary, so that a sentence is there as often as constituents begin with the same word.
 func countSpans(t *arcs.Template, train *structured.Dataset, o templates.Options) (*Spans, error) {
 	from := arcColumns(train)
 	to := arcs.Columns{Name: from.Name, Names: from.Names, Cells: make([][]string, len(from.Cells))}

@@ -6,14 +6,15 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// A parameter of a sparse model is in its file as two tensors: the numbers that are not zero, under the parameter's name with this
-// ending, and where in the flat parameter they are, under its name with the other.
+// A parameter of a sparse model is in its file as two tensors: the numbers that are not zero, under the parameter's
+// name with this ending, and where in the flat parameter they are, under its name with the other.
 const (
 	nonzeroValues = ".nonzero"
 	nonzeroAt     = ".at"
 )
 
-// mostSparse is the size of the largest parameter that is stored sparsely, so that a small file cannot ask for all memory.
+// mostSparse is the size of the largest parameter that is stored sparsely, so that a small file cannot ask for all
+// memory.
 const mostSparse = 1 << 28
 
 // AddWeights puts a parameter into f: as it is, or as its nonzero numbers if sparse is set and that takes less room.

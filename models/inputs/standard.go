@@ -16,7 +16,8 @@ type Standard struct {
 	Mean, Scale []float32 // [D]
 }
 
-// FitStandard returns what makes the mean of every column of d's features 0 and their standard deviation 1. A column of equal numbers becomes 0.
+// FitStandard returns what makes the mean of every column of d's features 0 and their standard deviation 1. A column of
+// equal numbers becomes 0.
 func FitStandard(d *structured.Dataset) (*Standard, error) {
 	n, dim := d.Positions(), d.Dim
 	s := &Standard{make([]float32, dim), make([]float32, dim)}
@@ -48,13 +49,14 @@ func FitStandard(d *structured.Dataset) (*Standard, error) {
 	return s, err
 }
 
-// quietest is the least deviation of a column of an encoder's rows, as a share of the root mean square over its columns, that FitRows makes equal
-// to the others: below, it would be rounding that is made large.
+// quietest is the least deviation of a column of an encoder's rows, as a share of the root mean square over its
+// columns, that FitRows makes equal to the others: below, it would be rounding that is made large.
 const quietest = 0.1
 
-// FitRows is FitStandard for the last width columns of d's features, the rows of an encoder, which stand beside attributes: their deviations
-// are alike, but for columns that hardly vary, and such that a row is about as long in the mean square as the attributes of a position. Steps on an
-// example then move the weights of both alike. Columns before these stay as they are. All processes that share the attributes of d call it alike.
+// FitRows is FitStandard for the last width columns of d's features, the rows of an encoder, which stand beside
+// attributes: their deviations are alike, but for columns that hardly vary, and such that a row is about as long in the
+// mean square as the attributes of a position. Steps on an example then move the weights of both alike. Columns before
+// these stay as they are. All processes that share the attributes of d call it alike.
 func FitRows(d *structured.Dataset, width int, share structured.Share) (*Standard, error) {
 	s, err := FitStandard(d)
 	if err != nil {
@@ -101,8 +103,8 @@ func meanSquare(d *structured.Dataset, share structured.Share) (float64, error) 
 	return total / float64(d.Positions()), nil
 }
 
-// Apply gives d features that are standardised. It leaves those that d had as they are, because other data sets may share them. The rows of an
-// encoder, which may be more than memory holds, are standardised as they are read.
+// Apply gives d features that are standardised. It leaves those that d had as they are, because other data sets may
+// share them. The rows of an encoder, which may be more than memory holds, are standardised as they are read.
 func (s *Standard) Apply(d *structured.Dataset) error {
 	onDisk := d.Features == nil && d.Source != nil
 	if d.Dim != len(s.Mean) || !onDisk && len(d.Features) != d.Positions()*d.Dim {
@@ -120,7 +122,8 @@ func (s *Standard) Apply(d *structured.Dataset) error {
 	return nil
 }
 
-// Undo makes weights [D×Y] of standardised features, and biases [Y], those of the features as they were, with the same scores.
+// Undo makes weights [D×Y] of standardised features, and biases [Y], those of the features as they were, with the same
+// scores.
 func (s *Standard) Undo(weights, biases []float32) {
 	for k, mean := range s.Mean {
 		row := weights[k*len(biases):][:len(biases)]

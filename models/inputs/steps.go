@@ -10,8 +10,9 @@ import (
 // stepsTensor is the tensor of a model file that holds the steps of second-order chains, as their Pack writes them.
 const stepsTensor = "steps"
 
-// FitSteps takes the steps of second-order chains, where c asks for these, from the labels of the training data. Those of a model that training
-// continues, or learns from, stay, and its data must keep to them where their labels are known.
+// FitSteps takes the steps of second-order chains, where c asks for these, from the labels of the training data. Those
+// of a model that training continues, or learns from, stay, and its data must keep to them where their labels are
+// known.
 func (in *Inputs) FitSteps(c *config.Config, train *structured.Dataset) error {
 	if c.Order < 2 {
 		in.Steps = nil

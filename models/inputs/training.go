@@ -15,8 +15,8 @@ type Training struct {
 // Alone returns training data without peers.
 func Alone(d *structured.Dataset) Training { return Training{d, d, structured.Whole(d)} }
 
-// Divided returns the share of the examples whose attributes this process has: all, unless they were made of the text of
-// its own examples.
+// Divided returns the share of the examples whose attributes this process has: all, unless they were made of the text
+// of its own examples.
 func (t Training) Divided() structured.Share {
 	if t.Own == t.All || t.Own.Attributes == nil {
 		return structured.Whole(t.All)
@@ -25,7 +25,8 @@ func (t Training) Divided() structured.Share {
 }
 
 // Complete gives all examples the inputs that each process has made for its own: all of them numbers of words, of
-// characters and of vectors, and rows of attributes, which are empty where others have them. All processes call it alike.
+// characters and of vectors, and rows of attributes, which are empty where others have them. All processes call it
+// alike.
 func (t Training) Complete(in Inputs) error {
 	all, own := t.All, t.Own
 	if all == own {

@@ -10,8 +10,9 @@ import (
 // noValue stands in cells for what no file holds.
 const noValue = "\x00"
 
-// Knows reports which values of column k of text, whose columns have these names, make inputs of their own: those that training saw there. It tells nothing, and
-// returns nil, where inputs do not show it: hashed attributes are all alike, and a column may be read together with others alone.
+// Knows reports which values of column k of text, whose columns have these names, make inputs of their own: those that
+// training saw there. It tells nothing, and returns nil, where inputs do not show it: hashed attributes are all alike,
+// and a column may be read together with others alone.
 func (in Inputs) Knows(names []string, k int, values []string) ([]bool, error) {
 	d := &structured.Dataset{ColumnNames: names, Offsets: []int{0}}
 	alone := in.Template != nil && in.Dictionary.HashBits == 0 && in.Template.ReadsAlone(d, k)

@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// wordPairs says which tables of a structure have rows for pairs of words, and which of these rows have attributes. Arcs and spans share the rest.
+// wordPairs says which tables of a structure have rows for pairs of words, and which of these rows have attributes.
+// Arcs and spans share the rest.
 type wordPairs struct {
 	scores, labels string // tables, for the scores of pairs and for those of their labels
 	add            func(to *structured.Sparse, rows *arcs.Rows, n int)

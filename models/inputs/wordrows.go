@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// WordRows are vectors of words that are dense inputs of positions, which no training changes. Net linear reads them beside attributes.
+// WordRows are vectors of words that are dense inputs of positions, which no training changes. Net linear reads them
+// beside attributes.
 type WordRows struct {
 	Words   *structured.Alphabet // number 0 stands for words without a vector
 	Vectors *graph.WordVectors   // by their numbers

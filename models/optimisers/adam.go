@@ -60,7 +60,8 @@ const (
 	tunedExamples = 16  // in a step
 )
 
-// adapterPace is how many times as long steps of adapters are as those of an encoder's weights: a factor of each starts at zero.
+// adapterPace is how many times as long steps of adapters are as those of an encoder's weights: a factor of each starts
+// at zero.
 const adapterPace = 10
 
 // tuneByAdam fills in settings for a network that trains an encoder, or adapters of it.

@@ -11,19 +11,20 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// fewExamples is the number of examples below which lbfgs gets on faster than sdca, whose dual has a block for each. On a text of 20,000
-// tokens in one sequence sdca is at a gap of 15 % when lbfgs is at 4 %, in 5 at 9 % and 1 %, and in 50 at 0.1 % and 0.5 %.
+// fewExamples is the number of examples below which lbfgs gets on faster than sdca, whose dual has a block for each. On
+// a text of 20,000 tokens in one sequence sdca is at a gap of 15 % when lbfgs is at 4 %, in 5 at 9 % and 1 %, and in 50
+// at 0.1 % and 0.5 %.
 const (
 	fewExamples = 20
 	longExample = 1000 // positions per example from which examples are long
 )
 
-// mostRemembered is how many bytes an automatically chosen method for smooth losses may keep about the examples. It is the same on every machine, so that
-// the same method is chosen everywhere.
+// mostRemembered is how many bytes an automatically chosen method for smooth losses may keep about the examples. It is
+// the same on every machine, so that the same method is chosen everywhere.
 const mostRemembered = 2 << 30
 
-// Auto returns the method for an objective that runs with these settings, and a sentence with the reason. Net names the network there, or is empty; onDevice says
-// that the run must be on a device.
+// Auto returns the method for an objective that runs with these settings, and a sentence with the reason. Net names the
+// network there, or is empty; onDevice says that the run must be on a device.
 func Auto(r *Run, o *engine.Objective, net string, onDevice bool) (d *Descriptor, why string) {
 	d, why = choose(o, net, onDevice)
 	if bytes := d.Remembered(o); d == SDCA && bytes > mostRemembered {
@@ -40,8 +41,9 @@ func Auto(r *Run, o *engine.Objective, net string, onDevice bool) (d *Descriptor
 	return d, why
 }
 
-// ForRanks returns the method for several ranks where Auto chose d, and why it is another one: empty if it is not. What is chosen automatically has the
-// bits of one process, where there is such a method. Of svrg and casimir ranks share only the full gradients.
+// ForRanks returns the method for several ranks where Auto chose d, and why it is another one: empty if it is not. What
+// is chosen automatically has the bits of one process, where there is such a method. Of svrg and casimir ranks share
+// only the full gradients.
 func ForRanks(d *Descriptor, o *engine.Objective) (by *Descriptor, why string) {
 	switch {
 	case d.Ranks && !d.Blocks && d != SVRG && d != Casimir, d == Casimir && o.Lambda == 0:
@@ -166,15 +168,17 @@ func autoOnDevice(o *engine.Objective) *Descriptor {
 	return Casimir
 }
 
-// fewColumns is the number of dense inputs below which auto takes casimir: there an oracle's answer is hardly more work than a step of n-slack. The data decide more than
-// the columns: from 16 to 128 n-slack is up to 2.2 times as fast where few labels are wrong, and takes up to four times as long where many are (docs/design/methods.md). On rows of encoders casimir
-// is far behind.
+// fewColumns is the number of dense inputs below which auto takes casimir: there an oracle's answer is hardly more work
+// than a step of n-slack. The data decide more than the columns: from 16 to 128 n-slack is up to 2.2 times as fast
+// where few labels are wrong, and takes up to four times as long where many are (docs/design/methods.md). On rows of
+// encoders casimir is far behind.
 const fewColumns = 64
 
 // planesKept is how many outputs n-slack keeps of an example, a few less or more: 1.5 on letters and 2.5 on text.
 const planesKept = 3
 
-// holdsPlanes reports whether there are dense inputs enough for n-slack, and few enough that it can keep its planes, however many labels an output differs in.
+// holdsPlanes reports whether there are dense inputs enough for n-slack, and few enough that it can keep its planes,
+// however many labels an output differs in.
 func holdsPlanes(o *engine.Objective) bool {
 	numbers, columns := 0.0, 0
 	for _, b := range nets.DenseBlocks(o.Scorer) {

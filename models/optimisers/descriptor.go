@@ -1,5 +1,6 @@
-// Package optimisers describes the optimisers that a run can have. Each is one value, a Descriptor, in its own file, which registers it: a name, its settings,
-// its traits, and a function that makes the train.Method. Everything else asks the descriptor, and compares no names.
+// Package optimisers describes the optimisers that a run can have. Each is one value, a Descriptor, in its own file,
+// which registers it: a name, its settings, its traits, and a function that makes the train.Method. Everything else
+// asks the descriptor, and compares no names.
 package optimisers
 
 import (
@@ -14,15 +15,17 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Descriptor is an optimiser. Its zero traits are those of a method for any loss and fully known labels that certifies nothing, remembers
-// nothing, and runs until its passes are over. What the train.Method says itself is asked there: Convex, TakesL1, OnDevice (train.Traits).
+// Descriptor is an optimiser. Its zero traits are those of a method for any loss and fully known labels that certifies
+// nothing, remembers nothing, and runs until its passes are over. What the train.Method says itself is asked there:
+// Convex, TakesL1, OnDevice (train.Traits).
 type Descriptor struct {
 	Name    string // --method NAME
 	Summary string // what it is, in a line
 	When    string // when to choose it, in a line
 
-	// Settings is a struct of the method's settings: groups that other methods share (StepSize, Batching, …), and fields of its own with their
-	// defaults and the tags yaml and help, which a user gives as --method-settings NAME=VALUE,....
+	// Settings is a struct of the method's settings: groups that other methods share (StepSize, Batching, …), and
+	// fields of its own with their defaults and the tags yaml and help, which a user gives as --method-settings
+	// NAME=VALUE,....
 	Settings any
 
 	Losses    Losses
@@ -47,13 +50,15 @@ type Descriptor struct {
 	StepSetting string  // the setting to lower when a run diverges; empty: there is none
 	Memory      float64 // numbers kept per potential of the examples, including the copy in a checkpoint
 
-	// Vectors returns how many vectors of weights it keeps besides the iterate and the mean, including their copies in a checkpoint. Nil: none.
+	// Vectors returns how many vectors of weights it keeps besides the iterate and the mean, including their copies in
+	// a checkpoint. Nil: none.
 	Vectors func(s *Settings) float64
 
 	// Batch returns the default number of examples in a step for that many weights; 0, and nil, leave it to the method.
 	Batch func(s *Settings, weights int) int
 
-	// Within returns the methods that do part of its work, to whose settings it listens too, and the setting that decides which. Nil: none.
+	// Within returns the methods that do part of its work, to whose settings it listens too, and the setting that
+	// decides which. Nil: none.
 	Within func(s *Settings) (parts []*Descriptor, by string)
 
 	// Check refuses, as bad input, settings that have no effect with others. Nil: all go together.
@@ -62,7 +67,8 @@ type Descriptor struct {
 	// Resolve decides the settings that are left open, for an objective. Nil: there are none.
 	Resolve func(s *Settings, o *engine.Objective)
 
-	// ByPasses says what of a run depends on the number of its passes, so that a longer run has other bits. Nil, and empty: nothing.
+	// ByPasses says what of a run depends on the number of its passes, so that a longer run has other bits. Nil, and
+	// empty: nothing.
 	ByPasses func(s *Settings) string
 
 	// Make makes the method. Settings that Resolve decides may still be open, as they are by default.
@@ -232,8 +238,8 @@ func (d *Descriptor) New(r *Run) (train.Method, error) {
 	return m, nil
 }
 
-// plain is the method with default settings, which can tell what all of its kind do. Register sees to it that it can be made. Help texts ask
-// every method often, whenever the program starts, so it is made once.
+// plain is the method with default settings, which can tell what all of its kind do. Register sees to it that it can be
+// made. Help texts ask every method often, whenever the program starts, so it is made once.
 func (d *Descriptor) plain() train.Method {
 	d.once.Do(func() { d.byDefault, _ = d.New(&Run{Settings: Default()}) })
 	return d.byDefault

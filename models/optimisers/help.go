@@ -10,9 +10,9 @@ import (
 )
 
 // Help puts the names of methods into the help text of a setting: {l1} stands for those that take λ₁, {bounds} for
-// those that take bounds of the weights, {radius} for those that keep them in a ball, {hinge} for those for the hinge only,
-// {plain} for those that take its max as it is, {passes} for the default numbers of passes, and {more} for how many there are beside those that
-// --method names.
+// those that take bounds of the weights, {radius} for those that keep them in a ball, {hinge} for those for the hinge
+// only, {plain} for those that take its max as it is, {passes} for the default numbers of passes, and {more} for how
+// many there are beside those that --method names.
 func Help(text string) string {
 	if !strings.Contains(text, "{") {
 		return text

@@ -104,7 +104,8 @@ func solvers(s *Settings) ([]*Descriptor, string) {
 	return slices.DeleteFunc(All(), func(d *Descriptor) bool { return !d.CanBeInner() }), by
 }
 
-// resolveProxLinear decides what the models hold, and who solves them. Settings that only models of all examples have ask for these.
+// resolveProxLinear decides what the models hold, and who solves them. Settings that only models of all examples have
+// ask for these.
 func resolveProxLinear(s *Settings, o *engine.Objective) {
 	if s.ModelBatch == 0 {
 		whole := s.asksForAll() || o.Center != nil && o.L1 == 0 && !nets.Tunes(o.Scorer)
@@ -132,7 +133,8 @@ func resolveProxLinear(s *Settings, o *engine.Objective) {
 	}
 }
 
-// fewestModels is how many models a pass has at least, as far as there are examples: with few examples, models of eight are too few steps.
+// fewestModels is how many models a pass has at least, as far as there are examples: with few examples, models of eight
+// are too few steps.
 const fewestModels = 128
 
 // asksForAll reports whether there are settings that only models of all examples have.
@@ -140,8 +142,8 @@ func (s *Settings) asksForAll() bool {
 	return s.Batch > 0 || s.InnerPasses > 0 || s.InnerGap > 0 || s.WarmUp != 0 || s.ConstantMu || s.Inner != "auto"
 }
 
-// continuedEta is the first step length of models of batches where training continues a model: longer ones, which suit random weights, lose at
-// first what the model had learned.
+// continuedEta is the first step length of models of batches where training continues a model: longer ones, which suit
+// random weights, lose at first what the model had learned.
 const continuedEta = 0.03
 
 // The first step lengths of models of batches for networks that train an encoder.

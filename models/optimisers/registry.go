@@ -13,11 +13,11 @@ var descriptors settings.Registry[*Descriptor]
 // builtin registers a method of dsp itself, in the file that describes it.
 func builtin(d *Descriptor) *Descriptor { return descriptors.Builtin(d.Name, d) }
 
-// Register adds a method of a program's own: every verb then knows it by its name, with its settings. A program registers its methods
-// before it uses any.
+// Register adds a method of a program's own: every verb then knows it by its name, with its settings. A program
+// registers its methods before it uses any.
 //
-// A name that is empty or taken, a missing summary, settings without help, and a Make that fails with default settings are errors, which every
-// later use of a method reports.
+// A name that is empty or taken, a missing summary, settings without help, and a Make that fails with default settings
+// are errors, which every later use of a method reports.
 func Register(d *Descriptor) {
 	err := checkRegistration(d)
 	descriptors.Add(d, err)
@@ -45,7 +45,8 @@ func checkRegistration(d *Descriptor) error {
 	return nil
 }
 
-// checkShared refuses settings of other methods' names and other types, and a method that cannot be made with the defaults.
+// checkShared refuses settings of other methods' names and other types, and a method that cannot be made with the
+// defaults.
 func (d *Descriptor) checkShared() error {
 	shared := settings.Of(&Settings{})
 	_, all := settings.Fresh(d.Settings)

@@ -5,8 +5,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Settings are those of all built-in methods. Each group is a struct of settings that some methods share; the struct of a method's
-// settings (Descriptor.Settings) is made of the groups that the method takes. The order of the groups is that of flags and files.
+// Settings are those of all built-in methods. Each group is a struct of settings that some methods share; the struct of
+// a method's settings (Descriptor.Settings) is made of the groups that the method takes. The order of the groups is
+// that of flags and files.
 type Settings struct {
 	Choice
 	StepSize
@@ -180,7 +181,8 @@ type Threading struct {
 	Parallel string `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" help:"deterministic, or async: threads of sdca and saga do not wait, and results vary within the gap"`
 }
 
-// Extras is for registered methods with settings of their own (Register). A program without such methods does not show it.
+// Extras is for registered methods with settings of their own (Register). A program without such methods does not show
+// it.
 type Extras struct {
 	Extra settings.Texts `yaml:"method-settings" json:"method_settings,omitempty" group:"Method" help:"settings that only this method has; dsp info --methods lists them"`
 }

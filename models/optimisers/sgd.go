@@ -67,8 +67,8 @@ func inParts(*Settings) bool { return true }
 // batchedExamples is the default number of examples of a step of the methods for networks.
 const batchedExamples = 8
 
-// manyWeightsBatch is the default number of examples of a step of methods that take single ones where weights are few. With many weights a
-// step takes more examples, because updating the weights dominates its cost.
+// manyWeightsBatch is the default number of examples of a step of methods that take single ones where weights are few.
+// With many weights a step takes more examples, because updating the weights dominates its cost.
 func manyWeightsBatch(weights int) int {
 	const many = 1 << 17
 	if weights > many {

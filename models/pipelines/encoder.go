@@ -19,7 +19,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// encoderFolder is the encoder inside a pipeline's folder. The models of the stages refer to it, and share the rows that it gives words.
+// encoderFolder is the encoder inside a pipeline's folder. The models of the stages refer to it, and share the rows
+// that it gives words.
 const encoderFolder = "encoder"
 
 // manifestEncoder says which rows of the encoder the stages read.
@@ -34,7 +35,8 @@ type manifestEncoder struct {
 	Reference string `json:"reference,omitempty"` // the encoder's folder; empty: it is in encoderFolder
 }
 
-// open opens the encoder in the folder of a pipeline, or the one that it refers to, of which another folder may be given.
+// open opens the encoder in the folder of a pipeline, or the one that it refers to, of which another folder may be
+// given.
 func (m *manifestEncoder) open(dir, given string) (*encoded.Reader, error) {
 	c := config.Default()
 	c.Encoder, c.EncoderByReference = filepath.Join(dir, encoderFolder), true
@@ -96,7 +98,8 @@ func (t *trainer) openEncoder() error {
 	return err
 }
 
-// ownEncoder has the run read the encoder in its folder, which is put there if the run begins; or the one that it refers to.
+// ownEncoder has the run read the encoder in its folder, which is put there if the run begins; or the one that it
+// refers to.
 func (t *trainer) ownEncoder(begins bool) (err error) {
 	if t.encoder == nil {
 		return nil
@@ -166,7 +169,8 @@ func (t *trainer) readRows(c *config.Config) {
 	c.EncoderPrecision = t.config.EncoderPrecision
 }
 
-// keepRows puts the rows of some sentences of the treebank, those of a fold, where trainings on them find them, until forgetFolds.
+// keepRows puts the rows of some sentences of the treebank, those of a fold, where trainings on them find them, until
+// forgetFolds.
 func (t *trainer) keepRows(sentences []int) error {
 	file, err := t.encoder.Keep(t.rows, sentences, t.rowsFolder())
 	if err == nil && !slices.Contains(t.foldRows, file) {
@@ -175,7 +179,8 @@ func (t *trainer) keepRows(sentences []int) error {
 	return err
 }
 
-// forgetFolds removes the files that keepRows wrote. Another run may have the same sentences, and have removed them sooner.
+// forgetFolds removes the files that keepRows wrote. Another run may have the same sentences, and have removed them
+// sooner.
 func (t *trainer) forgetFolds() error {
 	var failed error
 	for _, file := range t.foldRows {

@@ -39,8 +39,8 @@ type manifest struct {
 	Several []string `json:"several,omitempty"` // forms, in lower case, of tokens that may be of several words: the stage words decides
 }
 
-// manifestStage is a stage: a model, or the only label that the treebank had. The hash of the file, which names the files that the model was
-// trained on, is not the same wherever the pipeline is trained; that of labels and weights is.
+// manifestStage is a stage: a model, or the only label that the treebank had. The hash of the file, which names the
+// files that the model was trained on, is not the same wherever the pipeline is trained; that of labels and weights is.
 type manifestStage struct {
 	Name     string `json:"name"`
 	Model    string `json:"model,omitempty"`
@@ -70,8 +70,9 @@ func File(path string) string {
 	return filepath.Join(path, listFile)
 }
 
-// Load reads a pipeline: its folder, or the list in it. A stage whose model is not the one that the pipeline was trained with is bad input,
-// because the stages behind it learned from that one. encoder is the folder of its encoder if it refers to one; empty: where its run says, or beside it.
+// Load reads a pipeline: its folder, or the list in it. A stage whose model is not the one that the pipeline was
+// trained with is bad input, because the stages behind it learned from that one. encoder is the folder of its encoder
+// if it refers to one; empty: where its run says, or beside it.
 func Load(path, encoder string) (*Pipeline, error) {
 	m, path, err := readManifest(path)
 	if err != nil {
@@ -95,7 +96,8 @@ func Load(path, encoder string) (*Pipeline, error) {
 	return p, p.check(File(path))
 }
 
-// readManifest reads the list of stages in the folder of a pipeline, which path is or the list in it, and returns the folder.
+// readManifest reads the list of stages in the folder of a pipeline, which path is or the list in it, and returns the
+// folder.
 func readManifest(path string) (m manifest, folder string, err error) {
 	name := File(path)
 	path = filepath.Dir(name)

@@ -18,7 +18,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// jackknife returns what models predict for the sentences that they were not trained on: one for each fold, a run of sentences.
+// jackknife returns what models predict for the sentences that they were not trained on: one for each fold, a run of
+// sentences.
 func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels []string, seconds float64, err error) {
 	n, folds := whole.sequences(), t.own.Folds
 	for fold := range folds {
@@ -68,7 +69,8 @@ func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels 
 	return labels, seconds, nil
 }
 
-// learnFold trains the model of a fold on the table of some sentences, with as many passes as were best for that of all.
+// learnFold trains the model of a fold on the table of some sentences, with as many passes as were best for that of
+// all.
 func (t *trainer) learnFold(ctx context.Context, name string, s stage, table *table, sentences []int) (StageResult, error) {
 	if s.rows && t.rows != nil {
 		if err := t.keepRows(sentences); err != nil {
@@ -106,7 +108,8 @@ func writeLabels(path string, labels []string) error {
 	})
 }
 
-// predictWith returns the labels that the model in a folder inside predicts for a table, whose words may have rows of the encoder.
+// predictWith returns the labels that the model in a folder inside predicts for a table, whose words may have rows of
+// the encoder.
 func (t *trainer) predictWith(name string, table *table, rows *structured.Dataset) ([]string, error) {
 	m, err := models.LoadWith(filepath.Join(t.dir, name), encoded.Source{Reader: t.encoder})
 	if err != nil {

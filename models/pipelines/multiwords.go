@@ -27,8 +27,8 @@ func multiwords(sentences []conllu.Sentence) []multiword {
 	return all
 }
 
-// seldom is among how many tokens of a form one has several words at least, if all of them are asked about. Where fewer have, such as those of their that
-// stand for they're, they are slips.
+// seldom is among how many tokens of a form one has several words at least, if all of them are asked about. Where fewer
+// have, such as those of their that stand for they're, they are slips.
 const seldom = 20
 
 // severalWords collects the forms, in lower case, of tokens that may be of several words.
@@ -54,8 +54,9 @@ func severalWords(gold []conllu.Sentence) map[string]bool {
 
 func keyOf(t *conllu.Token) string { return strings.ToLower(characters.Seen(t.Form)) }
 
-// ask returns sentences in which every token whose form may be of several words is marked so: what characters cannot say, because it depends on
-// the words around, or misses, as in jusqu'aux where no sentence of the treebank has it, the stage of words decides.
+// ask returns sentences in which every token whose form may be of several words is marked so: what characters cannot
+// say, because it depends on the words around, or misses, as in jusqu'aux where no sentence of the treebank has it, the
+// stage of words decides.
 func ask(sentences []conllu.Sentence, forms map[string]bool) []conllu.Sentence {
 	all := slices.Clone(sentences)
 	for i := range all {
@@ -68,8 +69,8 @@ func ask(sentences []conllu.Sentence, forms map[string]bool) []conllu.Sentence {
 	return all
 }
 
-// multiwordTable makes the table of the tokens that are marked as tokens of several words, each a sequence of its own, with its neighbours.
-// The labels are the rules that make its words; asWritten where it is one.
+// multiwordTable makes the table of the tokens that are marked as tokens of several words, each a sequence of its own,
+// with its neighbours. The labels are the rules that make its words; asWritten where it is one.
 func multiwordTable(sentences []conllu.Sentence, rules *edits.Rules) *table {
 	t := newTable("word", "previous", "next", "previous2", "next2")
 	for _, m := range multiwords(sentences) {

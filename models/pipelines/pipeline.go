@@ -64,8 +64,8 @@ type Worker struct {
 	answerers map[string]*models.Answerer
 }
 
-// ShareWith has p share what it predicts with other ranks, all of which call its methods alike; nil ends that. Rank 0 alone reads the input of PredictText and
-// PredictTreebank.
+// ShareWith has p share what it predicts with other ranks, all of which call its methods alike; nil ends that. Rank 0
+// alone reads the input of PredictText and PredictTreebank.
 func (p *Pipeline) ShareWith(r *models.Ranks) { p.ranks = r }
 
 // NewWorker returns a worker.
@@ -105,8 +105,8 @@ func (w *Worker) labels(stage string, t *table, rows *structured.Dataset) ([]str
 	})
 }
 
-// Split returns the sentences of a text, with their tokens and words but without tags and trees. An empty line ends a paragraph; with lines,
-// every line does. MISC has the places of tokens in the text, in characters from start.
+// Split returns the sentences of a text, with their tokens and words but without tags and trees. An empty line ends a
+// paragraph; with lines, every line does. MISC has the places of tokens in the text, in characters from start.
 func (w *Worker) Split(text string, start int, lines bool) ([]conllu.Sentence, error) {
 	return w.split(text, start, lines, false)
 }
@@ -177,8 +177,8 @@ func Pieces(text string, lines bool) []characters.Paragraph {
 	return characters.Paragraphs(text, lines)
 }
 
-// longest is how many tokens a sentence has at most. A longer one is cut, because the work of a parser grows with pairs of words, and text
-// without points, such as a log, must stay readable.
+// longest is how many tokens a sentence has at most. A longer one is cut, because the work of a parser grows with pairs
+// of words, and text without points, such as a log, must stay readable.
 const longest = 400
 
 // cut cuts sentences that are too long.
@@ -206,8 +206,8 @@ func newSentence(tokens []characters.Token) conllu.Sentence {
 	return s
 }
 
-// expand makes the words of a sentence's tokens: by a rule for each token of several words, whose form is the only word if there is no rule,
-// it makes one word, or it does not fit.
+// expand makes the words of a sentence's tokens: by a rule for each token of several words, whose form is the only word
+// if there is no rule, it makes one word, or it does not fit.
 func expand(s *conllu.Sentence, rules []string) {
 	for k := range s.Tokens {
 		t := &s.Tokens[k]
@@ -235,7 +235,8 @@ func expand(s *conllu.Sentence, rules []string) {
 	}
 }
 
-// Fill says which fields of words are predicted. A stage reads the fields before its own, whether they are predicted or given.
+// Fill says which fields of words are predicted. A stage reads the fields before its own, whether they are predicted or
+// given.
 type Fill [conllu.FieldCount]bool
 
 // Filled lists the names of fields that a pipeline fills, in their order.
@@ -269,7 +270,8 @@ func ParseFill(text string) (Fill, error) {
 	return f, nil
 }
 
-// rows computes the rows of the words of sentences, once for all stages that fill fields; nil if none of these reads rows.
+// rows computes the rows of the words of sentences, once for all stages that fill fields; nil if none of these reads
+// rows.
 func (w *Worker) rows(sentences []conllu.Sentence, f Fill) (rows *structured.Dataset, err error) {
 	reads := func(stage string) bool {
 		m := w.pipeline.Model(stage)

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Several ranks train one stage after the other, each of them together. Rank 0 alone reads the treebank, makes the stages' data and predicts. It tells
-// the other ranks which training comes next, and these share its work.
+// Several ranks train one stage after the other, each of them together. Rank 0 alone reads the treebank, makes the
+// stages' data and predicts. It tells the other ranks which training comes next, and these share its work.
 
 // several reports whether other ranks share the work.
 func several(o training.TrainOptions) bool { return o.Ranks != nil && o.Ranks.Size() > 1 }
@@ -64,8 +64,8 @@ func dismiss(ctx context.Context, o training.TrainOptions) error {
 	return err
 }
 
-// shared makes the method of a stage one whose passes are worth about as much with several ranks. Left to itself, a stage takes a method that has the bits
-// of one process, of which a pass is worth much less.
+// shared makes the method of a stage one whose passes are worth about as much with several ranks. Left to itself, a
+// stage takes a method that has the bits of one process, of which a pass is worth much less.
 func shared(c *config.Config, o training.TrainOptions) {
 	if several(o) && c.Net == "linear" && slices.Contains([]string{"", "auto"}, c.Method) {
 		c.Method = "sdca"

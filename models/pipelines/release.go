@@ -12,9 +12,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Release writes a pipeline for others to a folder that is not there yet: its stages, released, the encoder if it is in the pipeline's folder, and
-// nothing else, such as tables of the training text. It predicts the same. path is where the pipeline was loaded from. What became of the stages is
-// returned by their names; their models must not be used again.
+// Release writes a pipeline for others to a folder that is not there yet: its stages, released, the encoder if it is in
+// the pipeline's folder, and nothing else, such as tables of the training text. It predicts the same. path is where the
+// pipeline was loaded from. What became of the stages is returned by their names; their models must not be used again.
 func (p *Pipeline) Release(path, to string) (map[string]models.Released, error) {
 	m, folder, err := readManifest(path)
 	if err != nil {

@@ -78,7 +78,8 @@ func sameFile(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// checkKind refuses a model that is not of a stage: it reads other columns, has other labels, or rows of another encoder.
+// checkKind refuses a model that is not of a stage: it reads other columns, has other labels, or rows of another
+// encoder.
 func (t *trainer) checkKind(name string, m *models.Model) error {
 	c := &m.Config
 	if name == treesStage {
@@ -124,7 +125,8 @@ func (t *trainer) columnsOf(name string) string {
 	return tagStages[k].table(nil, nil).columnSetting()
 }
 
-// replace puts the model of another run in the place of a stage's. The labels of folds, which later stages learn from, stay.
+// replace puts the model of another run in the place of a stage's. The labels of folds, which later stages learn from,
+// stay.
 func (t *trainer) replace(r replacement) error {
 	dir := filepath.Join(t.dir, r.stage)
 	if err := os.MkdirAll(dir, 0o777); err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Task is the value of the setting task that asks for a pipeline. It is no task of a single model: package tasks does not list it.
+// Task is the value of the setting task that asks for a pipeline. It is no task of a single model: package tasks does
+// not list it.
 const Task = "pipeline"
 
 // Summary says what it learns.

@@ -25,7 +25,8 @@ type stage struct {
 
 	// table returns what the stage reads of sentences; with gold, which are the same sentences, it has labels.
 	table func(seen, gold []conllu.Sentence) *table
-	// simplify rewrites rare labels of the table that the stage learns from; nil if it learns all. Tables to compare with keep theirs.
+	// simplify rewrites rare labels of the table that the stage learns from; nil if it learns all. Tables to compare
+	// with keep theirs.
 	simplify func(t *table)
 	// fill writes the labels of a table of these sentences into them.
 	fill func(sentences []conllu.Sentence, labels []string)
@@ -50,14 +51,16 @@ var tagStages = []stage{
 	{name: lemma, field: conllu.Lemma, settings: scripts, table: lemmaTable, simplify: dropRareScripts, fill: fillLemma},
 }
 
-// independent leaves out the scores of neighbouring labels: they are many, and the labels of the stages before say what the neighbours are.
-// What sdca remembers of an example grows with the square of the number of labels; bcpfw remembers labels.
+// independent leaves out the scores of neighbouring labels: they are many, and the labels of the stages before say what
+// the neighbours are. What sdca remembers of an example grows with the square of the number of labels; bcpfw remembers
+// labels.
 func independent(c *config.Config) {
 	c.Edges, c.Loss, c.Method = "none", "hinge", "bcpfw"
 	c.MinCount, c.Reg = 2, 40 // with the default, a few passes end far from the optimum, and more tags are wrong (docs/guide/pipelines.md)
 }
 
-// many is for stages with hundreds of labels: an attribute has a weight for each of them, so rare attributes are left out, too.
+// many is for stages with hundreds of labels: an attribute has a weight for each of them, so rare attributes are left
+// out, too.
 func many(c *config.Config) {
 	independent(c)
 	c.MinCount = 4
@@ -78,7 +81,8 @@ func template(name string) string {
 	return string(text)
 }
 
-// fieldTable returns the function that makes tables of a field as the label, which is learned from the form and other fields.
+// fieldTable returns the function that makes tables of a field as the label, which is learned from the form and other
+// fields.
 func fieldTable(label int, read ...int) func(seen, gold []conllu.Sentence) *table {
 	return func(seen, gold []conllu.Sentence) *table {
 		t := wordTable(seen, read...)
@@ -159,9 +163,9 @@ func lemmaLabel(form, lemma string) string {
 	return edits.Lemma(seen, lemma).String()
 }
 
-// dropRareScripts has words whose script is rare be learned as if the lemma were the form. A script that only one form has, in any case, and
-// that writes more of the lemma than it keeps of the form is no rule for others: it becomes the lemma itself, so that what makes monsieur of M. makes no
-// jonsieur of J.
+// dropRareScripts has words whose script is rare be learned as if the lemma were the form. A script that only one form
+// has, in any case, and that writes more of the lemma than it keeps of the form is no rule for others: it becomes the
+// lemma itself, so that what makes monsieur of M. makes no jonsieur of J.
 func dropRareScripts(t *table) {
 	count, forms := map[string]int{}, map[string]map[string]bool{}
 	for k, label := range t.labels {
@@ -182,7 +186,8 @@ func dropRareScripts(t *table) {
 	}
 }
 
-// literal returns the script of the lemma itself for one that makes it of a form and writes more of it than it keeps; else that one.
+// literal returns the script of the lemma itself for one that makes it of a form and writes more of it than it keeps;
+// else that one.
 func literal(script, form string) string {
 	s, err := edits.Parse(script)
 	if err != nil {

@@ -14,11 +14,12 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// passesOf says how many passes a stage has without development data: as many as are worth their time on most treebanks.
+// passesOf says how many passes a stage has without development data: as many as are worth their time on most
+// treebanks.
 var passesOf = map[string]int{charactersStage: 15, wordsStage: 20, upos: 6, xpos: 4, feats: 4, lemma: 4, treesStage: 4}
 
-// A stage that watches development data ends after so many passes without a better result, and after so many in all. Those of a parser take long, and
-// the errors of lemmas rise and fall.
+// A stage that watches development data ends after so many passes without a better result, and after so many in all.
+// Those of a parser take long, and the errors of lemmas rise and fall.
 const (
 	defaultPatience = 3
 	lemmaPatience   = 5
@@ -64,8 +65,9 @@ func setStage(stage *config.Config, name string, c *config.Config) error {
 	return nil
 }
 
-// stageConfig returns the settings of a stage: those that it always has, and those that c has for it. A stage that watches development data goes on until
-// they stop improving; another one, which that of a fold is, has a number of passes.
+// stageConfig returns the settings of a stage: those that it always has, and those that c has for it. A stage that
+// watches development data goes on until they stop improving; another one, which that of a fold is, has a number of
+// passes.
 func stageConfig(c *config.Config, name string, watches bool) (config.Config, error) {
 	s := config.Default()
 	s.Net, s.Baselines, s.Seed = "linear", "off", c.Seed

@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// table is what a stage learns from or is asked: sequences of positions, with columns to read and, for training, a column of labels.
+// table is what a stage learns from or is asked: sequences of positions, with columns to read and, for training, a
+// column of labels.
 type table struct {
 	names   []string // of the columns
 	columns [][]string

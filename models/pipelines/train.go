@@ -73,8 +73,9 @@ type trainer struct {
 	foldRows      []string            // files with those of folds, while tags are learned
 }
 
-// Train trains a pipeline as c says and leaves it in the folder c.Out. When ctx ends it returns train.ErrInterrupted; with c.Resume it
-// continues the stage that was under way, to the same bits. Of several ranks those after the first return nil.
+// Train trains a pipeline as c says and leaves it in the folder c.Out. When ctx ends it returns train.ErrInterrupted;
+// with c.Resume it continues the stage that was under way, to the same bits. Of several ranks those after the first
+// return nil.
 func Train(ctx context.Context, c config.Config, o training.TrainOptions) (*Result, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -308,8 +309,8 @@ func repeated(label string, sentences []conllu.Sentence) []string {
 	return all
 }
 
-// learn trains the model of a stage, or of a fold, in a folder of that name, from a table. Training that was interrupted goes on. more
-// sets what else it learns with, or is nil.
+// learn trains the model of a stage, or of a fold, in a folder of that name, from a table. Training that was
+// interrupted goes on. more sets what else it learns with, or is nil.
 func (t *trainer) learn(ctx context.Context, name string, table, dev *table, more func(c *config.Config)) (StageResult, error) {
 	dir := filepath.Join(t.dir, name)
 	stage, _, _ := strings.Cut(filepath.ToSlash(name), "/")
@@ -377,7 +378,8 @@ func (t *trainer) trees(ctx context.Context) error {
 	return t.finished(r)
 }
 
-// biaffine is the parser that reads an encoder. A linear one would add what the rows of both ends of an arc say; this one sees them together.
+// biaffine is the parser that reads an encoder. A linear one would add what the rows of both ends of an arc say; this
+// one sees them together.
 func biaffine(c *config.Config) {
 	c.Net, c.Loss, c.Method, c.Dropout = "biaffine", "crf", "auto", 0.2
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// ReadTreebank reads one file of CoNLL-U, or several with commas between them. With trees, sentences need heads that are a tree with one root. say decides
-// on bad sentences.
+// ReadTreebank reads one file of CoNLL-U, or several with commas between them. With trees, sentences need heads that
+// are a tree with one root. say decides on bad sentences.
 func ReadTreebank(paths string, trees bool, say *remarks.Remarks) ([]conllu.Sentence, error) {
 	return readTreebank(paths, say, func(s *conllu.Sentence, path string) error {
 		if err := checkTokens(s, path); err != nil || !trees {

@@ -16,7 +16,8 @@ type variation func(s *conllu.Sentence, rng *rand.Rand)
 // variations are the manners of writing: treebanks of edited text know one of them, and the web knows all.
 var variations = []variation{spaced, unspaced, joined, requoted}
 
-// vary returns sentences of which a share, chosen by the seed, is varied, so that a pipeline knows more manners than its treebank has.
+// vary returns sentences of which a share, chosen by the seed, is varied, so that a pipeline knows more manners than
+// its treebank has.
 func vary(sentences []conllu.Sentence, share float64, seed uint64) []conllu.Sentence {
 	const stream = 0x76617279
 	rng := rand.New(rand.NewPCG(seed, stream))

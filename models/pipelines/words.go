@@ -28,7 +28,8 @@ func (p *Pipeline) longestSentence(f Fill) int {
 	return task.LongestSentence(p.maxWords)
 }
 
-// checkWords refuses a sentence that is too long, before anything is made of it: the memory of trees grows with the square of its length.
+// checkWords refuses a sentence that is too long, before anything is made of it: the memory of trees grows with the
+// square of its length.
 func (p *Pipeline) checkWords(s *conllu.Sentence, name string, f Fill) error {
 	n, most := len(s.Words), p.longestSentence(f)
 	if n <= most {
@@ -42,7 +43,8 @@ func (p *Pipeline) checkWords(s *conllu.Sentence, name string, f Fill) error {
 		name, n, most, formsOf(s.Words[:min(shown, n)]))
 }
 
-// KeepShort leaves out sentences that are too long for what is filled in, or refuses them, as say decides; nil refuses. The name of the data is for messages.
+// KeepShort leaves out sentences that are too long for what is filled in, or refuses them, as say decides; nil refuses.
+// The name of the data is for messages.
 func (p *Pipeline) KeepShort(all []conllu.Sentence, name string, f Fill, say *remarks.Remarks) ([]conllu.Sentence, error) {
 	kept := all[:0]
 	for i := range all {

@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/boxes"
 )
 
-// boxResults writes one array in COCO's format of results, an object per line: image_id, category_id, bbox and score, and
+// boxResults writes one array in COCO's format of results, an object per line: image_id, category_id, bbox and score,
+// and
 //
 //   - with n-best boxes a line for each, best first;
 //   - with a confidence, or a score, the probability of the box as probability;
@@ -59,8 +60,8 @@ func (l *boxResults) Add(text []byte, d *structured.Dataset, i int, p *Predictio
 	return text, -1
 }
 
-// boxJSON writes an object per image: id, box, score, probability if there are sums over outputs, bound if the search was cut short, iou
-// if the object is known, and nbest, confidence and marginals where they are asked for.
+// boxJSON writes an object per image: id, box, score, probability if there are sums over outputs, bound if the search
+// was cut short, iou if the object is known, and nbest, confidence and marginals where they are asked for.
 type boxJSON struct{ o Options }
 
 // BoxJSON is the layout of boxes as an object per line.

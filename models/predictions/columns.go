@@ -135,7 +135,8 @@ func (c *columnLayout) sequence(text []byte, d *structured.Dataset, i int, label
 	return text
 }
 
-// item appends the columns of a position with a label as an item of the last one. A tag outside entities replaces another, and adds no item.
+// item appends the columns of a position with a label as an item of the last one. A tag outside entities replaces
+// another, and adds no item.
 func (c *columnLayout) item(line []byte, d *structured.Dataset, at int, key, label string) []byte {
 	last := len(ofFile(d)) - 1
 	list := d.Columns[last][at]
@@ -160,7 +161,8 @@ func replaced(text []byte, d *structured.Dataset, at, into int, by string) []byt
 	return append(text, '\n')
 }
 
-// intoColumn returns the place of the column that predictions replace, −1 where there is none. Those of CoNLL-U keep their names where one holds labels.
+// intoColumn returns the place of the column that predictions replace, −1 where there is none. Those of CoNLL-U keep
+// their names where one holds labels.
 func intoColumn(d *structured.Dataset, name string) int {
 	if name == "" {
 		return -1
@@ -177,7 +179,8 @@ func intoColumn(d *structured.Dataset, name string) int {
 // outside is the tag outside entities, which an item need not say.
 const outside = "O"
 
-// intoItem returns the key of the item in the last column that predictions replace, where the label of that name is one.
+// intoItem returns the key of the item in the last column that predictions replace, where the label of that name is
+// one.
 func intoItem(d *structured.Dataset, name string) (key string, ok bool) {
 	if name != text.LabelColumn || d.Layout == nil || d.Layout.Item == nil {
 		return "", false
@@ -200,8 +203,8 @@ func CheckInto(d *structured.Dataset, o Options) error {
 	return structured.BadInput("--into %s: the data has no such column; it has %s. --columns names columns", o.Into, strings.Join(names, ", "))
 }
 
-// NotationIn returns the notation of the tags in the column of d that labels replace or, where they replace none, that of its labels. Its scheme is empty where the
-// column does not tell.
+// NotationIn returns the notation of the tags in the column of d that labels replace or, where they replace none, that
+// of its labels. Its scheme is empty where the column does not tell.
 func NotationIn(d *structured.Dataset, o Options) chains.Notation {
 	k := intoColumn(d, cmp.Or(o.Into, text.LabelColumn))
 	if k < 0 {
@@ -295,7 +298,8 @@ func (c *columnLayout) position(text []byte, d *structured.Dataset, i, at int) [
 	return text
 }
 
-// ofFile returns the columns of d that its file has: a label that a reader of CoNLL-U found in the last one is there already.
+// ofFile returns the columns of d that its file has: a label that a reader of CoNLL-U found in the last one is there
+// already.
 func ofFile(d *structured.Dataset) [][]string {
 	if len(d.Columns) > text.ConlluWidth && text.IsConllu(d.ColumnNames) {
 		return d.Columns[:text.ConlluWidth]

@@ -7,9 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// bracketLayout writes a tree in brackets per line. What is asked for more comes in lines before it that begin with #: the entropy, a score and
-// probability, or of n-best trees the rank, score and probability of each. With the confidence, a line "# label first last probability" follows for
-// each constituent, whose words count from 1.
+// bracketLayout writes a tree in brackets per line. What is asked for more comes in lines before it that begin with #:
+// the entropy, a score and probability, or of n-best trees the rank, score and probability of each. With the
+// confidence, a line "# label first last probability" follows for each constituent, whose words count from 1.
 type bracketLayout struct {
 	names *structured.Alphabet
 	o     Options
@@ -79,8 +79,8 @@ func (c constituent) probability(p *Prediction, names *structured.Alphabet) floa
 	return p.Relations[c.row*(names.Len()+1)+1+int(c.label)]
 }
 
-// bracketJSONLayout writes an object per sentence: id, tree (in brackets), score, probability, and nbest and constituents (each with label, first and
-// last word, counted from 0, and probability) where they are asked for.
+// bracketJSONLayout writes an object per sentence: id, tree (in brackets), score, probability, and nbest and
+// constituents (each with label, first and last word, counted from 0, and probability) where they are asked for.
 type bracketJSONLayout struct {
 	*jsonLayout
 	alphabet *structured.Alphabet

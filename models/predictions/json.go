@@ -74,8 +74,9 @@ func appendUncalibrated(text []byte, o Options) []byte {
 	return text
 }
 
-// perLabel appends, if they are asked for, the values of the predicted labels [V] under the key chosen, and the values of all labels [V×Y] under the key all. Tags that are
-// not the model's labels come with their names, in the order of the values.
+// perLabel appends, if they are asked for, the values of the predicted labels [V] under the key chosen, and the values
+// of all labels [V×Y] under the key all. Tags that are not the model's labels come with their names, in the order of
+// the values.
 func (j *jsonLayout) perLabel(text []byte, p *Prediction, chosen, all string, number func(text []byte, x float32) []byte) []byte {
 	of, labels := j.namer.shares(p), p.Labels
 	if j.o.Confidence {
@@ -96,7 +97,8 @@ func (j *jsonLayout) perLabel(text []byte, p *Prediction, chosen, all string, nu
 	return text
 }
 
-// appendID begins an object with the name of example i; number is where in the text its number belongs, −1 where it has a name.
+// appendID begins an object with the name of example i; number is where in the text its number belongs, −1 where it has
+// a name.
 func appendID(text []byte, d *structured.Dataset, i int) (longer []byte, number int) {
 	text = append(text, `{"id":`...)
 	if d.IDs != nil && d.IDs[i] != "" {
@@ -120,7 +122,8 @@ func (j *jsonLayout) labels(text []byte, labels []int32) []byte {
 	return list(text, len(labels), func(text []byte, t int) []byte { return append(text, j.names[labels[t]]...) })
 }
 
-// appendQuestions appends, where they are asked for, the entropy of the outputs, and samples of them as output appends each.
+// appendQuestions appends, where they are asked for, the entropy of the outputs, and samples of them as output appends
+// each.
 func appendQuestions(text []byte, o Options, p *Prediction, output func(text []byte, y []int32) []byte) []byte {
 	if o.Entropy {
 		text = strconv.AppendFloat(append(text, `,"entropy":`...), p.Entropy, 'g', -1, 64)

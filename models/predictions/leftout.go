@@ -7,9 +7,10 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// LeftOut returns what takes the place of the lines of an example that is bad, or of lines without examples, so that the lines of the output are still those of
-// the input: for text in columns, whose lines are as in, the lines as they came, with the filler in the columns that predictions add; for other text
-// as many empty lines. Lists of entities have nothing.
+// LeftOut returns what takes the place of the lines of an example that is bad, or of lines without examples, so that
+// the lines of the output are still those of the input: for text in columns, whose lines are as in, the lines as they
+// came, with the filler in the columns that predictions add; for other text as many empty lines. Lists of entities have
+// nothing.
 func LeftOut(l Layout, lines []byte, in *structured.Layout) []byte {
 	text := string(lines)
 	columns, ok := l.(*columnLayout)
@@ -36,7 +37,8 @@ func LeftOut(l Layout, lines []byte, in *structured.Layout) []byte {
 	return columns.linesBefore(nil, &structured.Dataset{Layout: in, Offsets: []int{0}, Columns: make([][]string, widest)}, 0, true)
 }
 
-// LeftOutJSON returns the object of an example that is bad, with the reason as its error, and the place of its number in it.
+// LeftOutJSON returns the object of an example that is bad, with the reason as its error, and the place of its number
+// in it.
 func LeftOutJSON(reason string) (text []byte, number int) {
 	text = []byte(`{"id":"`)
 	number = len(text)

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// linkLayout writes the links of each sentence pair in one line, in Pharaoh format: source-target, words counted from 0. More fields
-// are separated by |||:
+// linkLayout writes the links of each sentence pair in one line, in Pharaoh format: source-target, words counted
+// from 0. More fields are separated by |||:
 //
 //   - the score follows the links, and the probability where there is one: links ||| score ||| probability;
 //   - n-best alignments become a line each: rank ||| links ||| score, rank from 0, which begins again for every pair;
@@ -81,10 +81,10 @@ func of(links []alignments.Link, margins []float32, m int) []float32 {
 	return own
 }
 
-// linkJSONLayout writes an object per sentence pair: id, links [[source, target], …], score, and nbest [{links, score}, …], link_margins
-// (of the predicted links) and margins [n][m] (of every source word with every target word) where they are asked for; these are link_probabilities
-// and marginals where there are sums. An infinite
-// margin, of a link that no output has or all have, is null.
+// linkJSONLayout writes an object per sentence pair: id, links [[source, target], …], score, and nbest [{links, score},
+// …], link_margins (of the predicted links) and margins [n][m] (of every source word with every target word) where they
+// are asked for; these are link_probabilities and marginals where there are sums. An infinite margin, of a link that no
+// output has or all have, is null.
 type linkJSONLayout struct {
 	of alignments.Outputs
 	o  Options

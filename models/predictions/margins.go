@@ -12,9 +12,10 @@ func LinkMargins(m *oracles.MaxMarginals) [][]float32 { return marginsFrom(m, 1)
 // LabelMargins returns the margins of all labels at all positions of each example.
 func LabelMargins(m *oracles.MaxMarginals) [][]float32 { return marginsFrom(m, 0) }
 
-// marginsFrom returns, for each place of each example, the margins of the numbers from first on: the best score of an output with the number there,
-// less that of one without it. An output without number j at a place has another number there. So the margin is the max-marginal of j less the largest
-// one of the place's other numbers. It is −∞ for a number that no output has, and +∞ for one that all outputs have.
+// marginsFrom returns, for each place of each example, the margins of the numbers from first on: the best score of an
+// output with the number there, less that of one without it. An output without number j at a place has another number
+// there. So the margin is the max-marginal of j less the largest one of the place's other numbers. It is −∞ for a
+// number that no output has, and +∞ for one that all outputs have.
 func marginsFrom(m *oracles.MaxMarginals, first int) [][]float32 {
 	all := make([][]float32, len(m.Widths))
 	for b, width := range m.Widths {

@@ -23,25 +23,26 @@ type Options struct {
 	// Decode is one of Best (also if it is empty), LeastRisk, EntityF1 and Expansion.
 	Decode string `yaml:"decode" values:"max|risk|f1|expansion" help:"what to predict: max|risk|f1|expansion; max: the output with the largest score; f1: of entity tags, the entities with the largest expected F1 over the whole input, which is read first; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error"`
 
-	// EntityThreshold, with EntityF1, is the least probability of an entity that is worth having: half the expected F1 of all. 0: it is found for the
-	// data that are predicted together.
+	// EntityThreshold, with EntityF1, is the least probability of an entity that is worth having: half the expected F1
+	// of all. 0: it is found for the data that are predicted together.
 	EntityThreshold float64 `yaml:"threshold" min:"0" max:"1" unit:"P" help:"with --decode f1: entities must be worth probability P, half the expected F1; text is then labelled as it arrives; 0: found for the input"`
 
-	// Marginals, Confidence and Probability are of every label, of the best output's labels, and of the best output. Where there
-	// are no sums, the first two are margins. NBest has probabilities too.
+	// Marginals, Confidence and Probability are of every label, of the best output's labels, and of the best output.
+	// Where there are no sums, the first two are margins. NBest has probabilities too.
 	Marginals   bool `yaml:"marginals" help:"add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word, and for labels that cuts find, the margin of every label"`
 	Confidence  bool `yaml:"confidence" help:"add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon, and for labels that cuts find, the margin of each; with --to and segment, pictures in the folder confidence"`
 	Probability bool `yaml:"score" help:"add the score and probability of each predicted output (links, and graphs with cuts, have scores only)"`
 
-	// Spans are the entities of the best output; with MinProbability, all that have at least this probability, in whatever output.
+	// Spans are the entities of the best output; with MinProbability, all that have at least this probability, in
+	// whatever output.
 	Spans          bool    `yaml:"spans" help:"instead of labelled columns, print the entities of each sequence: type, first and last token, start and end in the text, probability and text; with --json, add them as spans"`
 	MinProbability float64 `yaml:"min-probability" unit:"P" help:"with --spans: list every entity that has at least probability P, whether the best labels have it or not; 0: those of the best labels"`
 
 	Entropy bool `yaml:"entropy" help:"add the entropy of each sequence's outputs in nats, 0 for a sure model: in a line before the sequence, or with --json as entropy"`
 
-	// Samples is how many outputs are drawn. SampleTemperature is a factor of the model's own temperature; 0: 1. At the least they
-	// are the best output, and at the largest they hardly depend on the scores. Scores of 1e30, the largest that there are, stay
-	// finite when they are divided by either.
+	// Samples is how many outputs are drawn. SampleTemperature is a factor of the model's own temperature; 0: 1. At the
+	// least they are the best output, and at the largest they hardly depend on the scores. Scores of 1e30, the largest
+	// that there are, stay finite when they are divided by either.
 	Samples           int     `yaml:"samples" min:"0" max:"100000" unit:"N" help:"with --json: add N outputs of each sequence, drawn at random with their probabilities, as samples"`
 	SampleTemperature float64 `yaml:"temperature" min:"1e-06" max:"1e+06" unit:"X" help:"with --samples: draw at temperature X, a factor of the model's own; small: nearly always the best; large: anything"`
 	Seed              uint64  `yaml:"seed" unit:"N" help:"with --samples: the same seed N draws the same samples again, with any number of threads"`
@@ -67,20 +68,22 @@ const (
 	Expansion = "expansion" // the labels that alpha-expansion finds: an approximation
 )
 
-// Prediction is the answer of a model for one example. Probabilities are those of the Gibbs distribution of the potentials,
-// p(y) = exp(⟨θ, 1_y⟩/T)/Z at the model's temperature T, and NaN for structures without sums over their outputs.
+// Prediction is the answer of a model for one example. Probabilities are those of the Gibbs distribution of the
+// potentials, p(y) = exp(⟨θ, 1_y⟩/T)/Z at the model's temperature T, and NaN for structures without sums over their
+// outputs.
 type Prediction struct {
 	Output              // the best output; its Probability only if asked for
 	NBest     []Output  // best first; fewer if there are fewer outputs
 	Bound     *float64  // an upper bound of the scores of all outputs, if the best output found may not be the best; else nil
 	Marginals []float32 // of the first part, [T×Y] for labels, [n·n] for the arcs of trees; with Marginals or Confidence
 
-	// Tags are the probabilities of tags at every position, where they are written in another scheme than that of the model's labels; else nil. Each has the number
-	// that the converter's Tags give it.
+	// Tags are the probabilities of tags at every position, where they are written in another scheme than that of the
+	// model's labels; else nil. Each has the number that the converter's Tags give it.
 	Tags []float32
 
-	// Margins of links, [n·m], or of labels, [V×Y], where there are no sums: the best score of an output with the link or label, less that of one without
-	// it. They are at least 0 for those of the best output, and at most 0 for all others. With Marginals or Confidence.
+	// Margins of links, [n·m], or of labels, [V×Y], where there are no sums: the best score of an output with the link
+	// or label, less that of one without it. They are at least 0 for those of the best output, and at most 0 for all
+	// others. With Marginals or Confidence.
 	Margins []float32
 
 	Relations []float32 // marginals of arcs with relations [n·n×R], with Options.Relations

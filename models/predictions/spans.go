@@ -8,8 +8,9 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// spanLayout writes the entities of each sequence under a line "# name": a line for each, with tabs between type, first and last token
-// (from 0), where it starts and ends in the text in characters (_ if unknown), its probability and its text. An empty line ends the sequence.
+// spanLayout writes the entities of each sequence under a line "# name": a line for each, with tabs between type, first
+// and last token (from 0), where it starts and ends in the text in characters (_ if unknown), its probability and its
+// text. An empty line ends the sequence.
 type spanLayout struct{ types *structured.Alphabet }
 
 // SpanLines is the layout of entities as lines of text. The labels must be entity tags.
@@ -42,7 +43,8 @@ func (l *spanLayout) Add(to []byte, d *structured.Dataset, i int, p *Prediction)
 	return append(to, '\n'), number
 }
 
-// appendSpans appends the member "spans": an array of objects with type, first, last, start and end if they are known, text and probability.
+// appendSpans appends the member "spans": an array of objects with type, first, last, start and end if they are known,
+// text and probability.
 func appendSpans(to []byte, d *structured.Dataset, i int, p *Prediction, types [][]byte) []byte {
 	places := text.PlacesOf(d, i)
 	return list(append(to, `,"spans":`...), len(p.Spans), func(to []byte, k int) []byte {

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// WithTokens is a layout of objects whose tokens come from raw text: JSON with the members offsets, [begin, end] of each token in
-// characters of the text, and words.
+// WithTokens is a layout of objects whose tokens come from raw text: JSON with the members offsets, [begin, end] of
+// each token in characters of the text, and words.
 func WithTokens(l Layout) Layout { return &tokenLayout{l} }
 
 type tokenLayout struct{ of Layout }
@@ -34,8 +34,8 @@ type Mark struct {
 	Name       string
 }
 
-// Inline appends a text with marks, which are in order and do not overlap: [part](name). A backslash goes before the brackets and
-// backslashes that the text has itself, and before those and parentheses in names.
+// Inline appends a text with marks, which are in order and do not overlap: [part](name). A backslash goes before the
+// brackets and backslashes that the text has itself, and before those and parentheses in names.
 func Inline(to []byte, text string, marks []Mark) []byte {
 	at := 0
 	for _, r := range text {

@@ -6,15 +6,16 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// transcriptLayout writes a line for each example, as in a file lines.txt: the name of the example, if it has one, a tab, and the string. With scores, another
-// tab and the probability of the string follow. N best strings have a line each.
+// transcriptLayout writes a line for each example, as in a file lines.txt: the name of the example, if it has one, a
+// tab, and the string. With scores, another tab and the probability of the string follow. N best strings have a line
+// each.
 type transcriptLayout struct {
 	names *structured.Alphabet
 	o     Options
 }
 
-// transcriptJSONLayout writes an object for each example: id, text, symbols, score, probability, and nbest [{text, symbols, score, probability}, …] and samples
-// [[symbols], …] where they are asked for.
+// transcriptJSONLayout writes an object for each example: id, text, symbols, score, probability, and nbest [{text,
+// symbols, score, probability}, …] and samples [[symbols], …] where they are asked for.
 type transcriptJSONLayout struct{ transcriptLayout }
 
 // Transcripts is the layout of strings, as objects of JSON or as lines of text.

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// treeLayout writes CoNLL-U: what was read, with HEAD and DEPREL as predicted. What is asked for more comes in comments and in
-// the last column:
+// treeLayout writes CoNLL-U: what was read, with HEAD and DEPREL as predicted. What is asked for more comes in comments
+// and in the last column:
 //
 //   - the entropy goes before the sentence, in a line "# entropy E";
 //   - a score and probability go before the sentence, in a line "# score probability";
@@ -64,8 +64,8 @@ func (l *treeLayout) sentence(text []byte, b *treebank.Treebank, i int, y []int3
 	return b.AppendWords(text, i, p)
 }
 
-// treeJSONLayout writes an object per sentence: id, heads, relations, score, probability, and nbest, confidence [n] and marginals
-// [n×n+1], the probability of each head from 0, where they are asked for.
+// treeJSONLayout writes an object per sentence: id, heads, relations, score, probability, and nbest, confidence [n] and
+// marginals [n×n+1], the probability of each head from 0, where they are asked for.
 type treeJSONLayout struct{ *jsonLayout }
 
 // TreeJSON is the layout of trees as an object per line.

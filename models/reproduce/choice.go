@@ -8,8 +8,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// choice says how values of tuned settings are compared: by the least objective over the passes, among those whose best metric is within a
-// share of the best one, if a metric is given (section 7.3 of the paper, "Tuning Criteria"). The zero value compares objectives only.
+// choice says how values of tuned settings are compared: by the least objective over the passes, among those whose best
+// metric is within a share of the best one, if a metric is given (section 7.3 of the paper, "Tuning Criteria"). The
+// zero value compares objectives only.
 type choice struct {
 	within float64 // share of the best metric
 	metric quantity

@@ -43,8 +43,8 @@ func (r *figureResults) claims() []ClaimResult {
 	return all
 }
 
-// judge checks a claim by the medians over seeds, and for each seed by itself. It agrees or disagrees if the medians do and so do at least
-// 80 % of the seeds; otherwise the verdict is mixed.
+// judge checks a claim by the medians over seeds, and for each seed by itself. It agrees or disagrees if the medians do
+// and so do at least 80 % of the seeds; otherwise the verdict is mixed.
 func (p *partResults) judge(c Claim) ClaimResult {
 	out := ClaimResult{Says: c.Says, Where: c.Where, Part: p.Name, Check: c.Check.text, Verdict: notMeasured}
 	values, seeds := map[string][]float64{}, 0
@@ -100,7 +100,8 @@ func (m measure) summary(values []float64) string {
 	return text
 }
 
-// quantile returns the q-quantile of values by linear interpolation. It is NaN if there are none, or if one of them is NaN.
+// quantile returns the q-quantile of values by linear interpolation. It is NaN if there are none, or if one of them is
+// NaN.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 || slices.ContainsFunc(values, math.IsNaN) {
 		return math.NaN()

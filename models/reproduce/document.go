@@ -81,7 +81,8 @@ func lineOf(n ast.Node) int {
 	return n.GetToken().Position.Line
 }
 
-// mapping reads a mapping; each of its keys must be among those of k; the parser refuses keys given twice. what names the mapping in messages.
+// mapping reads a mapping; each of its keys must be among those of k; the parser refuses keys given twice. what names
+// the mapping in messages.
 func (d *document) mapping(n ast.Node, what string, k keys) error {
 	values := settings.MappingValues(n)
 	if values == nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// csv writes the curves of a figure: one row for each pass of each run. Empty cells are numbers that the method does not compute.
+// csv writes the curves of a figure: one row for each pass of each run. Empty cells are numbers that the method does
+// not compute.
 func (r *figureResults) csv(w io.Writer) error {
 	columns := []quantity{
 		{name: "passes"}, {name: "calls"}, {name: "all-calls"}, {name: "seconds"}, {name: "objective"}, {name: "suboptimality"},

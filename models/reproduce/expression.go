@@ -9,13 +9,14 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// check is a claim in a form that can be computed: a measure, and a relation of two expressions of curves' values of it, such as
+// check is a claim in a form that can be computed: a measure, and a relation of two expressions of curves' values of
+// it, such as
 //
 //	final objective: casimir-const <= 1.01 * min(sgd, bcfw)
 //
-// An expression is a sum of terms; a term is a number, a curve, min(…), max(…) or sd(…) of curves, or a number * one of these. A curve is
-// written as its name, in double quotes if the name has blanks, parentheses or commas; operators stand between blanks. sd is the largest
-// standard deviation over seeds among curves.
+// An expression is a sum of terms; a term is a number, a curve, min(…), max(…) or sd(…) of curves, or a number * one of
+// these. A curve is written as its name, in double quotes if the name has blanks, parentheses or commas; operators
+// stand between blanks. sd is the largest standard deviation over seeds among curves.
 type check struct {
 	text        string
 	measure     measure

@@ -1,5 +1,5 @@
-// Package reproduce reruns the studies of a paper: many trainings from one YAML file per figure, each with several seeds, drawn as curves
-// with their spread, and the paper's claims about them checked.
+// Package reproduce reruns the studies of a paper: many trainings from one YAML file per figure, each with several
+// seeds, drawn as curves with their spread, and the paper's claims about them checked.
 package reproduce
 
 import (

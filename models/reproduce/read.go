@@ -44,8 +44,8 @@ func Read(path string) ([]*Figure, error) {
 	return all, nil
 }
 
-// Parse reads one figure; path is for messages. Unknown keys and settings, values of the wrong kind, and claims about curves that are not
-// there are bad input, with file and line.
+// Parse reads one figure; path is for messages. Unknown keys and settings, values of the wrong kind, and claims about
+// curves that are not there are bad input, with file and line.
 func Parse(path string, text []byte) (*Figure, error) {
 	d := &document{path: path}
 	body, err := d.open(text)

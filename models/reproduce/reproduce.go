@@ -56,11 +56,11 @@ const (
 	tableFile = "claims.md"
 )
 
-// Reproduce trains all runs of the figures that are not in the folder o.Out yet, and writes there for each figure a picture, the curves as
-// CSV and its YAML, and a table that says which claims agree.
+// Reproduce trains all runs of the figures that are not in the folder o.Out yet, and writes there for each figure a
+// picture, the curves as CSV and its YAML, and a table that says which claims agree.
 //
-// All figures are checked before any training. When ctx ends, finished runs are kept, and the error is train.ErrInterrupted; the same call
-// continues.
+// All figures are checked before any training. When ctx ends, finished runs are kept, and the error is
+// train.ErrInterrupted; the same call continues.
 func Reproduce(ctx context.Context, figures []*Figure, o Options) (*Result, error) {
 	result, err := reproduce(ctx, figures, o)
 	if errors.Is(err, train.ErrInterrupted) || errors.Is(err, context.Canceled) {

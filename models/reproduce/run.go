@@ -26,7 +26,8 @@ type partResults struct {
 	bound  float64 // best certified lower bound of the first curve's objective; 0 for none
 }
 
-// relaxed reports whether the oracle of some run answers with bounds, so that certificates are about a relaxed objective.
+// relaxed reports whether the oracle of some run answers with bounds, so that certificates are about a relaxed
+// objective.
 func (p *partResults) relaxed() bool {
 	for _, c := range p.curves {
 		for _, run := range c.runs {
@@ -52,8 +53,8 @@ type TunedSetting struct {
 	Edge   bool              `json:"edge"`   // a value is the first or last of at least three: a better one may lie beyond
 }
 
-// combinations returns all combinations of the values of c's tuned settings; one that is empty where nothing is tuned. A quick run takes
-// the middle ones.
+// combinations returns all combinations of the values of c's tuned settings; one that is empty where nothing is tuned.
+// A quick run takes the middle ones.
 func (p *planner) combinations(c Curve) []map[string]string {
 	all := []map[string]string{{}}
 	for _, g := range c.Tune {

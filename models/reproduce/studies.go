@@ -39,7 +39,8 @@ func Study(name string) ([]*Figure, error) {
 	return all, nil
 }
 
-// WriteStudy writes the figures of a paper as YAML files into dir, to be edited. Files that are there already are refused.
+// WriteStudy writes the figures of a paper as YAML files into dir, to be edited. Files that are there already are
+// refused.
 func WriteStudy(name, dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, structured.BadInput("--write: %w", err)

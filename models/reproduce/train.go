@@ -14,7 +14,8 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// trainAll trains the units that are not in the log yet, several at once on one thread each, and adds them to it as they finish.
+// trainAll trains the units that are not in the log yet, several at once on one thread each, and adds them to it as
+// they finish.
 func (p *planner) trainAll(ctx context.Context, f *Figure, units []*unit, log *runLog) error {
 	units = missing(units, log)
 	left := map[string]int{} // runs of each curve

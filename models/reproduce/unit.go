@@ -72,8 +72,8 @@ func newPlanner(o Options) *planner {
 	return &planner{o: o, data: sweep.ShareData(), prints: map[*structured.Dataset]string{}, drawn: map[string]bool{}}
 }
 
-// configure returns the settings of a run: those of the figure, its part and the curve, in this order, then the tuned ones and those of
-// --quick. Settings that contradict each other are bad input.
+// configure returns the settings of a run: those of the figure, its part and the curve, in this order, then the tuned
+// ones and those of --quick. Settings that contradict each other are bad input.
 func (p *planner) configure(f *Figure, part *Part, own overrides, tuned map[string]string, seed uint64) (*models.Resolved, error) {
 	c := base()
 	for _, o := range []overrides{f.Settings, part.Settings, own} {
@@ -184,8 +184,8 @@ func (p *planner) unit(f *Figure, part *Part, curve string, own overrides, tuned
 	return u, nil
 }
 
-// identity lists the settings that decide the weights, except for the named ones and those of the named groups. Data count by their
-// content instead.
+// identity lists the settings that decide the weights, except for the named ones and those of the named groups. Data
+// count by their content instead.
 func identity(c *config.Config, without []string) []string {
 	var all []string
 	for _, s := range config.Settings(c) {

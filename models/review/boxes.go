@@ -12,7 +12,8 @@ import (
 // rightIoU is the overlap above which a box counts as right, as for CorLoc.
 const rightIoU = 0.5
 
-// objects reviews boxes. The confidence of a box is the probability of all candidates together that overlap it with an IoU above rightIoU.
+// objects reviews boxes. The confidence of a box is the probability of all candidates together that overlap it with an
+// IoU above rightIoU.
 type objects struct{}
 
 // Boxes returns the reviewer of boxes.
@@ -22,7 +23,8 @@ func (objects) Options(probabilities bool) predictions.Options {
 	return predictions.Options{Probability: probabilities, Marginals: probabilities}
 }
 
-// Add implements Reviewer. Examples are ranked by the overlap of the box with the object. Images without a known object are left out.
+// Add implements Reviewer. Examples are ranked by the overlap of the box with the object. Images without a known object
+// are left out.
 func (objects) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Review) {
 	s := localisation.Of(d)
 	to.Units = "boxes"

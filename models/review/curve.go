@@ -34,9 +34,9 @@ type Point struct {
 // mostPoints bounds the points of a curve.
 const mostPoints = 1000
 
-// Curve returns precision and recall of entities, of links, or, where there are neither, of the parts of outputs. Of parts only those of the
-// predicted outputs can be chosen: recall is the share of all that are chosen and right. The area under the curve is the sum of precision ×
-// the rise of recall over all thresholds (average precision).
+// Curve returns precision and recall of entities, of links, or, where there are neither, of the parts of outputs. Of
+// parts only those of the predicted outputs can be chosen: recall is the share of all that are chosen and right. The
+// area under the curve is the sum of precision × the rise of recall over all thresholds (average precision).
 func (r *Review) Curve() *Curve {
 	c := &Curve{Units: r.ClaimUnits, Scale: cmp.Or(r.Scale, "probability"), Gold: r.Gold}
 	claims, chosen := r.Claims, r.Chosen

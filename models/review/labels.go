@@ -22,7 +22,8 @@ type labels struct {
 	gold, best []chains.Entity // scratch
 }
 
-// Labels returns the reviewer of sequences of labels that the model numbers by names. kind is what a position is called.
+// Labels returns the reviewer of sequences of labels that the model numbers by names. kind is what a position is
+// called.
 func Labels(names *structured.Alphabet, kind string) Reviewer {
 	return &labels{names: names, rules: chains.NewEntities(names), kind: kind}
 }
@@ -58,7 +59,8 @@ func (l *labels) unknown(gold []int32) bool {
 	return slices.ContainsFunc(gold, func(g int32) bool { return int(g) >= l.names.Len() })
 }
 
-// labelled returns the label at t, whose gold one is g, as a part. If probabilities are known, it adds the label to those of the parts.
+// labelled returns the label at t, whose gold one is g, as a part. If probabilities are known, it adds the label to
+// those of the parts.
 func (to *Review) labelled(kind string, d *structured.Dataset, names *structured.Alphabet, p *predictions.Prediction, t int, g int32) Part {
 	predicted, y := p.Labels[t], names.Len()
 	part := Part{Kind: kind, First: t, Last: t, Gold: d.Alphabet.Name(g), Predicted: names.Name(predicted)}
@@ -127,8 +129,9 @@ func (l *labels) entities(d *structured.Dataset, i int, p *predictions.Predictio
 	return wrong
 }
 
-// doubt returns how sure the model was of something else than a gold entity that it missed: the mean probability of the wrong labels at its
-// positions or, if they all are right and it only ends or starts elsewhere, that of all other readings.
+// doubt returns how sure the model was of something else than a gold entity that it missed: the mean probability of the
+// wrong labels at its positions or, if they all are right and it only ends or starts elsewhere, that of all other
+// readings.
 func (l *labels) doubt(gold []int32, p *predictions.Prediction, s predictions.Span) float64 {
 	y, sum, wrong := l.names.Len(), 0.0, 0
 	for t := s.First; t <= s.Last; t++ {

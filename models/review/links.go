@@ -19,8 +19,8 @@ func (links) Options(probabilities bool) predictions.Options {
 	return predictions.Options{Confidence: true, Probability: probabilities}
 }
 
-// Add implements Reviewer. Examples are ranked by F1 as in alignments.Metrics: wrong are predicted links that are not possible, and sure
-// links that were missed.
+// Add implements Reviewer. Examples are ranked by F1 as in alignments.Metrics: wrong are predicted links that are not
+// possible, and sure links that were missed.
 func (r links) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Review) {
 	to.Units, to.ClaimUnits = "links", "links"
 	values := p.Margins

@@ -1,5 +1,5 @@
-// Package review looks at a model's outputs beside the gold ones and at how sure the model was of them: which examples are wrong, how
-// precision and recall depend on a threshold of probabilities, and whether probabilities are calibrated.
+// Package review looks at a model's outputs beside the gold ones and at how sure the model was of them: which examples
+// are wrong, how precision and recall depend on a threshold of probabilities, and whether probabilities are calibrated.
 package review
 
 import (
@@ -14,8 +14,8 @@ import (
 type Reviewer interface {
 	// Options are what predictions the reviewer needs, given whether the model has probabilities.
 	Options(probabilities bool) predictions.Options
-	// Add adds what there is to say about the prediction for example i of d. Examples whose gold output is not fully known are left out
-	// where the task's own measures leave them out.
+	// Add adds what there is to say about the prediction for example i of d. Examples whose gold output is not fully
+	// known are left out where the task's own measures leave them out.
 	Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Review)
 }
 
@@ -76,7 +76,8 @@ type Part struct {
 	GoldProbability *float64 `json:"gold_probability,omitempty"` // of the gold one
 }
 
-// shownParts bounds the parts of an example, and shownVariables those that are variables or regions of a graph, which only have numbers.
+// shownParts bounds the parts of an example, and shownVariables those that are variables or regions of a graph, which
+// only have numbers.
 const shownParts, shownVariables = 20, 5
 
 // addExample adds an example with wrong parts.
@@ -123,8 +124,8 @@ func number(x *float64) float64 {
 	return *x
 }
 
-// Worst keeps the n worst examples, the worst first: those with the lowest measure where there is one, else those in which the model was most
-// sure of something wrong.
+// Worst keeps the n worst examples, the worst first: those with the lowest measure where there is one, else those in
+// which the model was most sure of something wrong.
 func (r *Review) Worst(n int) {
 	slices.SortStableFunc(r.Examples, func(a, b Example) int {
 		if r.byValue {

@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/transcripts"
 )
 
-// transcript reviews strings. A line is right if its whole string is, and the model is as sure of it as the string is probable.
+// transcript reviews strings. A line is right if its whole string is, and the model is as sure of it as the string is
+// probable.
 type transcript struct{ names *structured.Alphabet }
 
 // Transcripts returns the reviewer of strings of symbols that the model numbers by names.

@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// arcs reviews trees. An arc is right if its head and its relation are, up to the subtype of the relation, as for the labeled attachment score.
+// arcs reviews trees. An arc is right if its head and its relation are, up to the subtype of the relation, as for the
+// labeled attachment score.
 type arcs struct{ names *structured.Alphabet }
 
 // Trees returns the reviewer of trees whose relations the model numbers by names.

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Given are the names of the settings that somebody gave: by a flag, in a configuration file, or in a sweep. A struct of settings with a
-// field Given of this type records them, whatever their values are: a given value that happens to be the default is given, too. Names are
-// sorted. Methods change copies, so that copies of a struct stay apart.
+// Given are the names of the settings that somebody gave: by a flag, in a configuration file, or in a sweep. A struct
+// of settings with a field Given of this type records them, whatever their values are: a given value that happens to be
+// the default is given, too. Names are sorted. Methods change copies, so that copies of a struct stay apart.
 type Given []string
 
 // Has reports whether a setting was given.
@@ -60,8 +60,9 @@ func (s Setting) Reset(plain Setting) {
 	}
 }
 
-// GivenBeside reports whether the setting was given. plain is the same setting with its default value. A different value was given, by a
-// user or by code that set the field. A default that leaves the choice to dsp, such as auto, does not count as given.
+// GivenBeside reports whether the setting was given. plain is the same setting with its default value. A different
+// value was given, by a user or by code that set the field. A default that leaves the choice to dsp, such as auto, does
+// not count as given.
 func (s Setting) GivenBeside(plain Setting) bool {
 	if !reflect.DeepEqual(s.Value.Interface(), plain.Value.Interface()) {
 		return true

@@ -2,8 +2,8 @@ package settings
 
 import "strings"
 
-// Nearest returns the candidate that name most likely stands for, or "" if none is close: the only one that starts with name, or the one
-// with the fewest edits from it, at most one edit for every three letters.
+// Nearest returns the candidate that name most likely stands for, or "" if none is close: the only one that starts with
+// name, or the one with the fewest edits from it, at most one edit for every three letters.
 func Nearest(name string, candidates []string) string {
 	if len(name) >= 3 {
 		var begin []string
@@ -25,8 +25,8 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// edits returns how many insertions, deletions, replacements and swaps of neighbours turn a into b, in bytes, where no letter is edited
-// twice (the optimal string alignment distance).
+// edits returns how many insertions, deletions, replacements and swaps of neighbours turn a into b, in bytes, where no
+// letter is edited twice (the optimal string alignment distance).
 func edits(a, b string) int {
 	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

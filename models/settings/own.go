@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Fresh returns a pointer to a copy of plain, a struct of settings with their defaults, and the settings in it. Both are nil if plain is.
+// Fresh returns a pointer to a copy of plain, a struct of settings with their defaults, and the settings in it. Both
+// are nil if plain is.
 func Fresh(plain any) (own any, all []Setting) {
 	if plain == nil {
 		return nil, nil
@@ -19,7 +20,8 @@ func Fresh(plain any) (own any, all []Setting) {
 	return fresh.Interface(), Of(fresh.Interface())
 }
 
-// CheckOwn refuses, as bad input, a plain that is no struct, and settings in it without an exported field or a help text.
+// CheckOwn refuses, as bad input, a plain that is no struct, and settings in it without an exported field or a help
+// text.
 func CheckOwn(plain any) error {
 	if plain != nil && reflect.TypeOf(plain).Kind() != reflect.Struct {
 		return structured.BadInput("its settings are a %T; expected a struct", plain)
@@ -36,8 +38,8 @@ func CheckOwn(plain any) error {
 	return nil
 }
 
-// Fill returns a pointer to a copy of plain with the values that were given as text. flag is the setting that gives them (--FLAG
-// NAME=VALUE), and of says whose settings they are, for messages.
+// Fill returns a pointer to a copy of plain with the values that were given as text. flag is the setting that gives
+// them (--FLAG NAME=VALUE), and of says whose settings they are, for messages.
 func Fill(plain any, given Texts, flag, of string) (any, error) {
 	own, all := Fresh(plain)
 	for name := range given {
@@ -72,8 +74,8 @@ func Listed(all []Setting) string {
 	return "; it has " + strings.Join(names, ", ")
 }
 
-// Registry holds what a program can choose by name: first what dsp itself has, in the order of the names, then what the program
-// registered, in that order. It also holds the first error of a registration. The zero value is empty.
+// Registry holds what a program can choose by name: first what dsp itself has, in the order of the names, then what the
+// program registered, in that order. It also holds the first error of a registration. The zero value is empty.
 type Registry[D any] struct {
 	lock  sync.RWMutex
 	all   []D
@@ -81,8 +83,8 @@ type Registry[D any] struct {
 	err   error
 }
 
-// Builtin adds and returns a value that dsp itself has. The file that describes the value calls it when the program starts, so that the
-// value is listed nowhere else. It panics if the name is taken.
+// Builtin adds and returns a value that dsp itself has. The file that describes the value calls it when the program
+// starts, so that the value is listed nowhere else. It panics if the name is taken.
 func (r *Registry[D]) Builtin(name string, d D) D {
 	k, taken := slices.BinarySearch(r.names, name)
 	if taken {

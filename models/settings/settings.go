@@ -41,9 +41,9 @@ type Setting struct {
 	given *Given // of the struct, or nil
 }
 
-// Of returns the settings among the fields of the struct that c points to, and of structs embedded there without the tag yaml:"-", in their order: those
-// with a yaml tag. A field Given of type
-// Given gets the names of those that Set, Give and Parse set.
+// Of returns the settings among the fields of the struct that c points to, and of structs embedded there without the
+// tag yaml:"-", in their order: those with a yaml tag. A field Given of type Given gets the names of those that Set,
+// Give and Parse set.
 func Of(c any) []Setting {
 	v := reflect.ValueOf(c).Elem()
 	given, all := givenIn(v), slices.Clone(tagged(v.Type()))

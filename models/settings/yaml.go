@@ -17,12 +17,13 @@ import (
 // givenKey is the key under which Write lists the names of the given settings.
 const givenKey = "given"
 
-// Parse sets the settings that the YAML text names; path is for messages. An unknown key, a key given twice, and a value of
-// the wrong kind are bad input, with file and line.
+// Parse sets the settings that the YAML text names; path is for messages. An unknown key, a key given twice, and a
+// value of the wrong kind are bad input, with file and line.
 //
-// Settings with a record of what was given (Given) get those that the text names. A text with a list "given", as Write writes it, says
-// itself which of its settings were; the others were resolved by a run. A text without that list that names more than half of all settings
-// was written by a run of an older version: only values that differ from the defaults are known to be given then.
+// Settings with a record of what was given (Given) get those that the text names. A text with a list "given", as Write
+// writes it, says itself which of its settings were; the others were resolved by a run. A text without that list that
+// names more than half of all settings was written by a run of an older version: only values that differ from the
+// defaults are known to be given then.
 func Parse(path string, text []byte, all []Setting) error {
 	file, err := documents.ParseYAML(path, text)
 	if err != nil {
@@ -96,8 +97,8 @@ func parseGiven(path string, list ast.Node, all []Setting, to *Given) error {
 	return nil
 }
 
-// decode sets v to the value of a YAML node, and reports whether the node is of v's kind. A missing value and an empty list are
-// the zero value.
+// decode sets v to the value of a YAML node, and reports whether the node is of v's kind. A missing value and an empty
+// list are the zero value.
 func decode(node ast.Node, v reflect.Value) bool {
 	if _, null := node.(*ast.NullNode); null {
 		v.SetZero()
@@ -191,8 +192,9 @@ func (s Setting) silent() bool {
 	return (s.Name == "resume" || s.Name == "quiet" || s.Name == "json") && s.Value.IsZero()
 }
 
-// WriteValues writes settings as the YAML that Parse reads, group by group with a heading for each, in the order in which groups and their settings come first. Settings that only steer a command's output are left out where they
-// are not set.
+// WriteValues writes settings as the YAML that Parse reads, group by group with a heading for each, in the order in
+// which groups and their settings come first. Settings that only steer a command's output are left out where they are
+// not set.
 func WriteValues(w io.Writer, all []Setting) error {
 	var groups []string
 	for _, s := range all {

@@ -19,7 +19,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Config holds all settings of a sweep: those of a training, and which of them vary. Its tags are like those of config.Config.
+// Config holds all settings of a sweep: those of a training, and which of them vary. Its tags are like those of
+// config.Config.
 type Config struct {
 	config.Config `yaml:"-"` // common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
 
@@ -168,8 +169,9 @@ func product(axes []axis) [][]string {
 // drawsStream keeps what settings are drawn apart from what else is drawn from a seed.
 const drawsStream = 0x6472617773
 
-// draw returns n different combinations, or fewer where there are not so many. They are points of a scrambled Halton sequence (Owen 2017, "A
-// randomized Halton algorithm in R"), which cover each axis, and each few axes together, more evenly than random points.
+// draw returns n different combinations, or fewer where there are not so many. They are points of a scrambled Halton
+// sequence (Owen 2017, "A randomized Halton algorithm in R"), which cover each axis, and each few axes together, more
+// evenly than random points.
 func draw(axes []axis, n int, seed uint64) [][]string {
 	cube, source := distmv.NewUnitUniform(len(axes), nil), rand.NewPCG(seed, drawsStream)
 	points := mat.NewDense(100+11*n, len(axes), nil)

@@ -20,8 +20,8 @@ import (
 // whole is the fold number that stands for all training data.
 const whole = -1
 
-// dataSets are the data sets of a sweep. Files are read once for all settings that read them alike. Inputs are fitted once,
-// on the training part of each fold, for all settings that fit them alike.
+// dataSets are the data sets of a sweep. Files are read once for all settings that read them alike. Inputs are fitted
+// once, on the training part of each fold, for all settings that fit them alike.
 type dataSets struct {
 	folds int
 	seed  uint64

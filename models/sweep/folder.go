@@ -41,8 +41,8 @@ func (s Config) Write(w io.Writer) error {
 	return settings.Write(w, Settings(&s))
 }
 
-// makeFolder makes the folder s.Out, locks it until release is called, and writes the configuration there. A folder that already holds a
-// sweep is refused unless s resumes that sweep, and so is one that another process writes.
+// makeFolder makes the folder s.Out, locks it until release is called, and writes the configuration there. A folder
+// that already holds a sweep is refused unless s resumes that sweep, and so is one that another process writes.
 func makeFolder(s *Config) (release func() error, err error) {
 	if s.Resume != "" {
 		if err := checkResumed(s); err != nil {

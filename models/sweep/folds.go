@@ -23,9 +23,9 @@ func folds(n, k int, seed uint64) [][]int {
 	return parts
 }
 
-// holdOut returns d with part held out of the training data, to be the development data instead of what d has. Nothing is
-// learned from the part: Fit makes the inputs of columns later, and attributes are renumbered by those that occur in the
-// rest at least minCount times. Labels keep their numbers, even those that the rest lacks.
+// holdOut returns d with part held out of the training data, to be the development data instead of what d has. Nothing
+// is learned from the part: Fit makes the inputs of columns later, and attributes are renumbered by those that occur in
+// the rest at least minCount times. Labels keep their numbers, even those that the rest lacks.
 func holdOut(d *models.Raw, part []int, minCount int) *models.Raw {
 	var rest []int
 	for i := range d.Train.Len() {

@@ -66,8 +66,8 @@ func numberOf(c config.Config, name string) (float64, bool) {
 	return 0, false
 }
 
-// arrange sorts numbers and chooses their axis. Equal factors between them make it logarithmic; with a 0 among those, it
-// shows them as choices, in their order.
+// arrange sorts numbers and chooses their axis. Equal factors between them make it logarithmic; with a 0 among those,
+// it shows them as choices, in their order.
 func (v *varied) arrange() {
 	if v.number {
 		order := make([]int, len(v.x))
@@ -166,9 +166,9 @@ func (s *sweep) bestOf(trials []*trial, v varied) []*trial {
 	return best
 }
 
-// picture shows the metric against what varies. A grid has the number with the most values along the axis and a line for
-// each value of another setting; settings other than those two are at their best. For settings drawn at random, and grids
-// with too many lines, see scatter.
+// picture shows the metric against what varies. A grid has the number with the most values along the axis and a line
+// for each value of another setting; settings other than those two are at their best. For settings drawn at random, and
+// grids with too many lines, see scatter.
 func (s *sweep) picture(best *trial) *curves.Comparison {
 	c := &curves.Comparison{Value: s.metric.Label, Title: s.finding(best)}
 	switch {
@@ -279,8 +279,8 @@ func (s *sweep) points(trials []*trial, v varied) []curves.Point {
 	return all
 }
 
-// bar is the half length of the error bar of t: the deviation of its difference to the best setting, or over folds. The best setting on
-// development data has none.
+// bar is the half length of the error bar of t: the deviation of its difference to the best setting, or over folds. The
+// best setting on development data has none.
 func (t *trial) bar() float64 {
 	switch {
 	case t.Behind != nil:

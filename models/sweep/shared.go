@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/models"
 )
 
-// SharedData reads files once for all configurations that read them alike, and fits inputs once for all that fit them alike. It keeps
-// them until it is dropped itself. Its methods may be called from several goroutines.
+// SharedData reads files once for all configurations that read them alike, and fits inputs once for all that fit them
+// alike. It keeps them until it is dropped itself. Its methods may be called from several goroutines.
 type SharedData struct{ sets *dataSets }
 
 // ShareData returns a SharedData that holds nothing yet.

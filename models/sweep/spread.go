@@ -23,9 +23,9 @@ func (s *sweep) count(ctx context.Context, r *training.Problem, w []float32, dat
 	return sample.Counts(s.metric.Name).Condensed(keptNumbers), nil
 }
 
-// compareWithBest sets how far each setting is behind the best one; ranked are all settings, the best first. Without counts of both, such as
-// those of a sweep of an older version, nothing is known of that. The best one was chosen on these data, so that the tests are some of those
-// between all pairs of settings, for whose number they are corrected.
+// compareWithBest sets how far each setting is behind the best one; ranked are all settings, the best first. Without
+// counts of both, such as those of a sweep of an older version, nothing is known of that. The best one was chosen on
+// these data, so that the tests are some of those between all pairs of settings, for whose number they are corrected.
 func compareWithBest(ranked []*trial) {
 	if len(ranked) == 0 || ranked[0].Error != "" {
 		return
@@ -64,8 +64,8 @@ func Explain(all []Trial) string {
 	return intervals.ExplainDifferences(n * (n - 1) / 2)
 }
 
-// toldApart says whether the data tell the best setting apart from the others; ranked are all settings, the best first. It is empty where
-// nothing is known of that.
+// toldApart says whether the data tell the best setting apart from the others; ranked are all settings, the best first.
+// It is empty where nothing is known of that.
 func toldApart(ranked []*trial) string {
 	known, near := 0, 0
 	var second *trial

@@ -47,8 +47,8 @@ type sweep struct {
 }
 
 // Sweep trains with every setting that s asks for, compares them, and leaves in the folder s.Out the configuration
-// (sweep.yaml), one line per setting (sweep.jsonl), a picture (sweep.png and .svg) and the run folder of a training with the best
-// setting (best), on all the training data.
+// (sweep.yaml), one line per setting (sweep.jsonl), a picture (sweep.png and .svg) and the run folder of a training
+// with the best setting (best), on all the training data.
 //
 // With development data a setting scores as its best pass does there, as in Train; with folds, as its last weights do
 // on the held-out parts, on average. A setting that fails is recorded and the others go on. The result does not

@@ -16,8 +16,8 @@ type Contrast struct {
 	Reason string // why it is left out; empty if it is not
 }
 
-// contrastGraphs compares a run on graphs with labels on their own, with the exact labels where the run bounds them, and with bounds where the run
-// finds the exact ones.
+// contrastGraphs compares a run on graphs with labels on their own, with the exact labels where the run bounds them,
+// and with bounds where the run finds the exact ones.
 func contrastGraphs(c config.Config, sets []*structured.Dataset, labels int) (all []Contrast) {
 	if c.Edges == nets.EdgesNone {
 		return nil
@@ -35,7 +35,8 @@ func contrastGraphs(c config.Config, sets []*structured.Dataset, labels int) (al
 	return append(all, relaxed)
 }
 
-// contrastExact is the contrast that finds the best labels: by cuts if the labels and the loss allow them, else by junction trees if they fit.
+// contrastExact is the contrast that finds the best labels: by cuts if the labels and the loss allow them, else by
+// junction trees if they fit.
 func contrastExact(c config.Config, sets []*structured.Dataset, labels int) Contrast {
 	if labels == 2 && c.Loss == "hinge" && c.Edges == nets.EdgesPotts {
 		return Contrast{Name: "cut", Config: withOracle(c, graphs.Cut)}

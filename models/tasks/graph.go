@@ -122,7 +122,8 @@ func InferenceOf(c *config.Config, labels int) graphs.Inference {
 	return graphs.Exact
 }
 
-// graphOutput is the Output of graphs. Settings that allow none, which Resolve of the network refuses, give that of Potts edges.
+// graphOutput is the Output of graphs. Settings that allow none, which Resolve of the network refuses, give that of
+// Potts edges.
 func graphOutput(c config.Config, in inputs.Inputs, labels int) nets.Output {
 	kind := graphs.Potts
 	if k, err := graphs.ParseEdges(c.Edges); err == nil {
@@ -230,7 +231,8 @@ func chooseOracle(c *config.Config, sets []*structured.Dataset) *Choice {
 	return nil
 }
 
-// tooLarge returns the first graph whose junction tree does not fit, and how many table entries it needs at least; −1 if all fit.
+// tooLarge returns the first graph whose junction tree does not fit, and how many table entries it needs at least; −1
+// if all fit.
 func tooLarge(c *config.Config, d *structured.Dataset, labels int) (i int, entries float64) {
 	if c.Edges == nets.EdgesNone {
 		return -1, 0
@@ -243,8 +245,8 @@ func tooLarge(c *config.Config, d *structured.Dataset, labels int) (i int, entri
 	return -1, 0
 }
 
-// writeGraphLabels writes the predicted labels to an npz archive: labels [ΣV], sizes [graphs×2] as in the input, label_names and, if they are
-// asked for, marginals [ΣV×Y], or margins for labels that cuts find.
+// writeGraphLabels writes the predicted labels to an npz archive: labels [ΣV], sizes [graphs×2] as in the input,
+// label_names and, if they are asked for, marginals [ΣV×Y], or margins for labels that cuts find.
 func writeGraphLabels(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error {
 	if !strings.EqualFold(filepath.Ext(path), ".npz") {
 		return structured.BadInput("--to %s: labels of graphs are written as .npz", path)

@@ -60,8 +60,8 @@ func writeEach(d *structured.Dataset, names *structured.Alphabet, o predictions.
 	})
 }
 
-// confidence returns a number from 0 to 1 for each predicted label: its probability or, where there are only margins m, 1/(1 + exp(−m)). That is ½ where
-// another labeling with another label here is as good.
+// confidence returns a number from 0 to 1 for each predicted label: its probability or, where there are only margins m,
+// 1/(1 + exp(−m)). That is ½ where another labeling with another label here is as good.
 func confidence(p *predictions.Prediction, labels int) []float32 {
 	sure := make([]float32, len(p.Labels))
 	for v, l := range p.Labels {
@@ -77,7 +77,8 @@ func confidence(p *predictions.Prediction, labels int) []float32 {
 // picturedScenes is how many images a picture shows.
 const picturedScenes = 4
 
-// drawMaskPicture draws a few images with their true and predicted masks, and how sure the model is of the label of each pixel.
+// drawMaskPicture draws a few images with their true and predicted masks, and how sure the model is of the label of
+// each pixel.
 func drawMaskPicture(d *structured.Dataset, names *structured.Alphabet, path string, predict PredictSome) error {
 	few := make([]int, min(d.Len(), picturedScenes))
 	for k := range few {

@@ -13,8 +13,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// lookAtMasks decides what the values in the masks of the training data mean, where that is open: two values, the larger of which is 255, are those of a
-// background and an object, and 255 is void beside others. Without 255 that stays open for other data.
+// lookAtMasks decides what the values in the masks of the training data mean, where that is open: two values, the
+// larger of which is 255, are those of a background and an object, and 255 is void beside others. Without 255 that
+// stays open for other data.
 func lookAtMasks(c *config.Config) error {
 	given, err := masks.ParseValues(c.Void, c.MaskValues)
 	switch {
@@ -77,7 +78,8 @@ func lookAtMasks(c *config.Config) error {
 	return nil
 }
 
-// valuesIn returns what the values in the masks of a folder mean. Training without 255 in masks leaves open what it means in other data of two labels.
+// valuesIn returns what the values in the masks of a folder mean. Training without 255 in masks leaves open what it
+// means in other data of two labels.
 func valuesIn(c *config.Config, folder *segmentation.Folder, s Source) (*masks.Values, error) {
 	values, err := masks.ParseValues(c.Void, c.MaskValues)
 	if err != nil || c.Void != masks.Auto || c.MaskValues != masks.Auto || s.Labels == nil || s.Labels.Len() != 2 {

@@ -13,8 +13,8 @@ type Metric struct {
 	Name  string // as --metric has it
 	Label string // for tables and pictures
 	Of    func(m *structured.Metrics) float64
-	// Shares are what the metric is made of: it is the mean of those with a whole. Their parts and wholes add up over outputs. names are
-	// those of the labels.
+	// Shares are what the metric is made of: it is the mean of those with a whole. Their parts and wholes add up over
+	// outputs. names are those of the labels.
 	Shares func(m *structured.Metrics, names []string) []Share
 }
 
@@ -128,8 +128,8 @@ var labelMetrics = []Metric{
 	{"sequence", "sequences right", func(m *structured.Metrics) float64 { return 1 - m.Get("sequence_error") }, sequenceShare},
 }
 
-// chooseLabelMetric is Task.Metric for labels: entity F1 where there are entities, else accuracy. Both F1 and the share of right
-// sequences need a sequence whose labels are all known.
+// chooseLabelMetric is Task.Metric for labels: entity F1 where there are entities, else accuracy. Both F1 and the share
+// of right sequences need a sequence whose labels are all known.
 func chooseLabelMetric(name string, labels *structured.Alphabet, dev *structured.Dataset) (string, error) {
 	entities := chains.EntityTags(labels)
 	whole := dev == nil || dev.Len() == 0 // or some sequence has all its labels

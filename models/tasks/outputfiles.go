@@ -27,7 +27,8 @@ type OutputFiles struct {
 	Class            string // of boxes; empty: that of the predicted ones, or the only one
 }
 
-// compareLinks compares the links of sentence pairs. Predicted ones stand in a file of pairs, or alone, with a line for each pair.
+// compareLinks compares the links of sentence pairs. Predicted ones stand in a file of pairs, or alone, with a line for
+// each pair.
 func compareLinks(f OutputFiles) (report Report, err error) {
 	var gold *alignments.Corpus
 	err = formats.Open(f.Gold, func(r io.Reader) error {
@@ -81,7 +82,8 @@ func predictedLinks(r io.Reader, name string, gold *alignments.Corpus) ([][]alig
 	return all, nil
 }
 
-// compareMasks compares the masks of two folders, whose files have the same names. Pixels that are void in the gold masks do not count.
+// compareMasks compares the masks of two folders, whose files have the same names. Pixels that are void in the gold
+// masks do not count.
 func compareMasks(f OutputFiles) (Report, error) {
 	values, err := masks.ParseValues(cmp.Or(f.Void, masks.Auto), cmp.Or(f.MaskValues, masks.Auto))
 	if err != nil {
@@ -154,7 +156,8 @@ func compareMasks(f OutputFiles) (Report, error) {
 	return (&graphComparison{e, pixelNames}).Report(), nil
 }
 
-// compareBoxFiles compares boxes with annotated ones, in the images that training and eval use: those with exactly one object of the class.
+// compareBoxFiles compares boxes with annotated ones, in the images that training and eval use: those with exactly one
+// object of the class.
 func compareBoxFiles(f OutputFiles) (Report, error) {
 	var gold *annotations.Set
 	info, err := os.Stat(f.Gold)

@@ -21,8 +21,8 @@ var packedSettings = []string{"features", "template", "clusters", "gazetteer", "
 // freeSettings are those of the group Data that packs leave open.
 var freeSettings = []string{"train", "dev", "test", "dense", "stream"}
 
-// takePacked takes the settings that decide how data are read from the pack c.Train, if it is one. Other values than the pack's are
-// refused; what c does not give is the pack's.
+// takePacked takes the settings that decide how data are read from the pack c.Train, if it is one. Other values than
+// the pack's are refused; what c does not give is the pack's.
 func takePacked(c *config.Config) error {
 	if files := formats.Files(c.Train); len(files) > 1 {
 		for _, path := range files {
@@ -63,8 +63,8 @@ func takePacked(c *config.Config) error {
 
 func text(s settings.Setting) string { return fmt.Sprint(s.Value.Interface()) }
 
-// takeNet takes the network that data were packed for where c leaves it open, and refuses one that reads other inputs. Numeric inputs are
-// for any.
+// takeNet takes the network that data were packed for where c leaves it open, and refuses one that reads other inputs.
+// Numeric inputs are for any.
 func takeNet(c *config.Config, was config.Config) error {
 	words := readsWordsAlone(c.Preset()) && readsWordsAlone(was.Preset())
 	linear := (c.Net == "auto" || c.Preset().Linear) && (was.Net == "auto" || was.Preset().Linear)

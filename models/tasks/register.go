@@ -9,11 +9,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Register adds a task of a program's own: every verb then knows it by its name. A program registers its tasks, and before them the
-// structures that they predict (registry.Register), before it uses any.
+// Register adds a task of a program's own: every verb then knows it by its name. A program registers its tasks, and
+// before them the structures that they predict (registry.Register), before it uses any.
 //
-// A name that is empty or taken, functions that every task has and this one lacks, and settings without help are errors, which every
-// later use of a task reports.
+// A name that is empty or taken, functions that every task has and this one lacks, and settings without help are
+// errors, which every later use of a task reports.
 func Register(t Task) {
 	err := checkRegistration(t)
 	if registry.Add(t, err); err == nil {
@@ -21,8 +21,8 @@ func Register(t Task) {
 	}
 }
 
-// Labelling completes a task whose outputs have a label for each position, as tag's have: what t leaves out is done as there. A task of
-// another structure gives Name, Summary and Output, which has the form of its potentials.
+// Labelling completes a task whose outputs have a label for each position, as tag's have: what t leaves out is done as
+// there. A task of another structure gives Name, Summary and Output, which has the form of its potentials.
 func Labelling(t Task) Task {
 	t.Labels, t.Outputs = true, cmp.Or(t.Outputs, tag.Outputs)
 	t.Result = cmp.Or(t.Result, tag.Result)
@@ -88,8 +88,8 @@ func (t Task) lacks() string {
 	return ""
 }
 
-// Own points to the task's own settings, Task.Settings with the values of a run; nil for a task without. Values that do not fit, which
-// Validate refuses, are the defaults.
+// Own points to the task's own settings, Task.Settings with the values of a run; nil for a task without. Values that do
+// not fit, which Validate refuses, are the defaults.
 func Own(c *config.Config) any {
 	t := Of(c)
 	own, err := t.own(c.TaskSettings)

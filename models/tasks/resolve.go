@@ -14,8 +14,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Resolve is the first stage of a training. It validates c as given, and resolves the settings that depend on the training file's name
-// and content: the format, the task, and what the columns hold. All later stages take them as they are.
+// Resolve is the first stage of a training. It validates c as given, and resolves the settings that depend on the
+// training file's name and content: the format, the task, and what the columns hold. All later stages take them as they
+// are.
 func Resolve(c *config.Config) error {
 	if _, known := Named(c.Task); !known && c.Task == "pipeline" {
 		return structured.BadInput("--task pipeline is for dsp train: a pipeline is several models; tune and export its stages, which are models in folders of their own")
@@ -68,7 +69,8 @@ func Resolve(c *config.Config) error {
 	return nil
 }
 
-// recogniseColumns names the columns of the training data by what the first file holds, where nothing else names them: a template may have their numbers.
+// recogniseColumns names the columns of the training data by what the first file holds, where nothing else names them:
+// a template may have their numbers.
 func recogniseColumns(c *config.Config, given config.Config) {
 	recognise := formats.Find(c.Format).Recognise
 	files := formats.Files(c.Train)

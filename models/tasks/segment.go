@@ -96,8 +96,8 @@ var segment = builtin(Task{
 // pixelNames are what measures of graphs are called where their labels are those of pixels.
 var pixelNames = map[string]string{"accuracy": "pixel_accuracy", "class_iou": "miou"}
 
-// remember chooses the method of graphs whose oracle is slow: bcpfw, which makes the most of an answer, since it remembers the labels that it found. With
-// development data it has patience.
+// remember chooses the method of graphs whose oracle is slow: bcpfw, which makes the most of an answer, since it
+// remembers the labels that it found. With development data it has patience.
 func remember(c *config.Config) {
 	linear, hinge := c.Net == "auto" || c.Preset().Linear, c.Loss == "auto" || c.Loss == "hinge"
 	kind, _, err := config.ParseDevice(c.Device)
@@ -113,9 +113,9 @@ func remember(c *config.Config) {
 	}
 }
 
-// Training stops at segmentGap within segmentPasses, with the regulariser segmentReg, on most seeds of the drawn scenes (docs/design/graphs.md). An image is one example
-// with hundreds of variables, so its hinge is hundreds of times that of one variable, and C = 1 is next to none: the gap closes slowly, and
-// accuracy does not gain.
+// Training stops at segmentGap within segmentPasses, with the regulariser segmentReg, on most seeds of the drawn scenes
+// (docs/design/graphs.md). An image is one example with hundreds of variables, so its hinge is hundreds of times that
+// of one variable, and C = 1 is next to none: the gap closes slowly, and accuracy does not gain.
 const (
 	segmentReg    = 10
 	segmentGap    = 1e-2
@@ -181,7 +181,8 @@ func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 	return r.Read(context.Background(), folder)
 }
 
-// prepareRegions refuses training images none of which has two regions with labels, and says which labels masks without names have.
+// prepareRegions refuses training images none of which has two regions with labels, and says which labels masks without
+// names have.
 func prepareRegions(c *config.Config, train *structured.Dataset) (*Change, error) {
 	for i := range train.Len() {
 		if train.Length(i) > 1 || c.Edges == nets.EdgesNone {
@@ -195,8 +196,9 @@ func prepareRegions(c *config.Config, train *structured.Dataset) (*Change, error
 	return nil, structured.BadInput("%s: no image has two regions with labels, so no region has a neighbour; %s, or use --edges none", train.Name, advice)
 }
 
-// sayMaskLabels says which labels were found in masks whose labels have no names, and what their number decides; nil where they have names, unless 255 is
-// that of an object. A stray value in one mask would go unnoticed otherwise, and it makes all labels below it. A single label is bad input.
+// sayMaskLabels says which labels were found in masks whose labels have no names, and what their number decides; nil
+// where they have names, unless 255 is that of an object. A stray value in one mask would go unnoticed otherwise, and
+// it makes all labels below it. A single label is bad input.
 func sayMaskLabels(c *config.Config, train *structured.Dataset) (*Change, error) {
 	pixels := train.Table(graphs.PixelRows)
 	if c.Train == "" || c.Init != "" || pixels == nil {
@@ -236,7 +238,8 @@ func sayMaskLabels(c *config.Config, train *structured.Dataset) (*Change, error)
 	return change, nil
 }
 
-// writeMasks writes the predicted mask of every image into a folder, and an image with the mask over it into the folder overlays inside.
+// writeMasks writes the predicted mask of every image into a folder, and an image with the mask over it into the folder
+// overlays inside.
 func writeMasks(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error {
 	if kind := filepath.Ext(path); kind == ".png" || strings.EqualFold(kind, ".npz") {
 		return structured.BadInput("--to %s: masks are written into a folder", path)

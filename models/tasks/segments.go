@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
-// Sequences that are divided into segments (--structure segments). Files have them as entity tags. Numbered tags have the order of
-// segments.Segments: B-x, I-x for each type, then O, whose segments are single tokens.
+// Sequences that are divided into segments (--structure segments). Files have them as entity tags. Numbered tags have
+// the order of segments.Segments: B-x, I-x for each type, then O, whose segments are single tokens.
 
 // bySegments reports whether tags are predicted as segments.
 func bySegments(c *config.Config) bool { return c.Structure == "segments" }
@@ -66,8 +66,8 @@ func tagLoss(c *config.Config, labels *structured.Alphabet) (structured.TaskLoss
 	return hamming(c, labels)
 }
 
-// prepareSegments numbers the tags of the training data in the order that the structure has, and refuses or splits segments that are too long. The tags of a
-// teacher are in that order, and data may have them in part.
+// prepareSegments numbers the tags of the training data in the order that the structure has, and refuses or splits
+// segments that are too long. The tags of a teacher are in that order, and data may have them in part.
 func prepareSegments(c *config.Config, train *structured.Dataset) (*Change, error) {
 	if !bySegments(c) {
 		return nil, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// CheckSetting refuses a value of s that is out of range, and one that asks for something although the rest of c gives it no effect: a
-// setting that some tasks, formats or networks take has none with the others.
+// CheckSetting refuses a value of s that is out of range, and one that asks for something although the rest of c gives
+// it no effect: a setting that some tasks, formats or networks take has none with the others.
 func CheckSetting(s settings.Setting, c *config.Config) error {
 	if err := config.CheckSetting(s, c); err != nil {
 		return err
@@ -49,9 +49,9 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 	return nil
 }
 
-// Listed reports whether a help lists a setting for what c chooses: it can have an effect on a training with the task, format, network and method that c
-// chooses, and what it belongs to is chosen. What belongs to a method, a network, an encoder, drawn data or another setting waits for that; where the
-// network is open, it is the linear one.
+// Listed reports whether a help lists a setting for what c chooses: it can have an effect on a training with the task,
+// format, network and method that c chooses, and what it belongs to is chosen. What belongs to a method, a network, an
+// encoder, drawn data or another setting waits for that; where the network is open, it is the linear one.
 func Listed(s settings.Setting, c *config.Config) bool {
 	takes := func(chosen string, takers []string) bool {
 		return len(takers) == 0 || settings.Undecided(chosen) || slices.Contains(takers, chosen)
@@ -84,7 +84,8 @@ func takersOf(setting string) (names []string) {
 	return names
 }
 
-// formatsThatTake returns the names of the formats that take a setting: those with data for the task of c, unless none of them does.
+// formatsThatTake returns the names of the formats that take a setting: those with data for the task of c, unless none
+// of them does.
 func formatsThatTake(s settings.Setting, c *config.Config) []string {
 	takers := formats.TakersOf(s.Name)
 	t, known := Named(c.Task)
@@ -97,7 +98,8 @@ func formatsThatTake(s settings.Setting, c *config.Config) []string {
 	return of
 }
 
-// readsLayers is the input of settings that are for networks, too, that say themselves what they read: stacks and registered ones.
+// readsLayers is the input of settings that are for networks, too, that say themselves what they read: stacks and
+// registered ones.
 const readsLayers = "layers"
 
 // aboutAttributes reports whether such networks take a setting only if they read attributes.
@@ -105,7 +107,8 @@ func aboutAttributes(s settings.Setting) bool {
 	return slices.Contains(s.Reads, readsLayers) && !slices.Contains(s.Reads, string(nets.ReadsWords))
 }
 
-// netsThatTake returns the names of the networks on which a setting has an effect: one of theirs, or one of the inputs that they read.
+// netsThatTake returns the names of the networks on which a setting has an effect: one of theirs, or one of the inputs
+// that they read.
 func netsThatTake(s settings.Setting) []string {
 	return nets.PresetsThat(func(p *nets.Preset) bool {
 		reads := slices.ContainsFunc(s.Reads, func(in string) bool { return p.CanRead(nets.Inputs(in)) })

@@ -87,15 +87,15 @@ var _ = builtin(Task{
 	Columns: []Column{{"character error", "cer"}, {"lines", "line_accuracy"}},
 })
 
-// The layers of the network on lines where nothing else is asked for: a symbol is recognised by what is beside it, too. Drawn lines are read better with
-// dropout (docs/guide/transcribing.md).
+// The layers of the network on lines where nothing else is asked for: a symbol is recognised by what is beside it, too.
+// Drawn lines are read better with dropout (docs/guide/transcribing.md).
 const (
 	lineWindow, lineChannels = 7, 64
 	lineDropout              = 0.3
 )
 
-// Images are scaled to the median height of the training images within these bounds, where nothing else is asked for: more pixels are read better, up to
-// a point, and cost more (docs/guide/transcribing.md).
+// Images are scaled to the median height of the training images within these bounds, where nothing else is asked for:
+// more pixels are read better, up to a point, and cost more (docs/guide/transcribing.md).
 const leastHeight, mostHeight = 16, 32
 
 // chooseHeight sets the height of frames where it is open.
@@ -137,7 +137,8 @@ func checkTranscribe(c config.Config) error {
 	return nil
 }
 
-// characterShare is 1 − the character error rate: the gold symbols, less one for each change. A string may need more changes than it has symbols.
+// characterShare is 1 − the character error rate: the gold symbols, less one for each change. A string may need more
+// changes than it has symbols.
 func characterShare(m *structured.Metrics, _ []string) []Share {
 	symbols := m.Get("symbols")
 	return []Share{{symbols - m.Get("replaced") - m.Get("inserted") - m.Get("deleted"), symbols}}

@@ -14,8 +14,8 @@ const (
 	mostWords     = 16
 )
 
-// drawTreePicture draws the predicted trees of a few sentences of d to a .svg, .png or .pdf file, with the probability of each arc. If gold
-// trees are known, wrong arcs stand out and the gold arcs are dashed.
+// drawTreePicture draws the predicted trees of a few sentences of d to a .svg, .png or .pdf file, with the probability
+// of each arc. If gold trees are known, wrong arcs stand out and the gold arcs are dashed.
 func drawTreePicture(d *structured.Dataset, names *structured.Alphabet, path string, predict PredictSome) error {
 	var few []int
 	for i := range d.Len() {

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Validate refuses, as bad input, values out of range and settings that have no effect with the others. Settings that depend
-// on a choice left to "auto" are checked again once the choice is made.
+// Validate refuses, as bad input, values out of range and settings that have no effect with the others. Settings that
+// depend on a choice left to "auto" are checked again once the choice is made.
 func Validate(c config.Config) error {
 	if err := ValidateModel(c); err != nil {
 		return err
@@ -30,8 +30,8 @@ func Validate(c config.Config) error {
 	return c.CheckMethod()
 }
 
-// ValidateModel is Validate without the settings of MethodGroup. Those of a model file may come from a version of dsp in which other
-// settings of a method had an effect, or other defaults.
+// ValidateModel is Validate without the settings of MethodGroup. Those of a model file may come from a version of dsp
+// in which other settings of a method had an effect, or other defaults.
 func ValidateModel(c config.Config) error {
 	if err := Failed(); err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 	"github.com/dsp-go/dsp/structured/monotone"
 )
 
-// Task warp links the items of two sequences in order: the links are a path from the pair of the first items to that of the last ones, and every step goes
-// on in the source, in the target, or in both.
+// Task warp links the items of two sequences in order: the links are a path from the pair of the first items to that of
+// the last ones, and every step goes on in the source, in the target, or in both.
 var _ = builtin(Task{
 	Name:     "warp",
 	Outputs:  "links",

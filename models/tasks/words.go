@@ -10,7 +10,8 @@ import (
 // WordsSetting is the setting of the longest sentence. Tasks and formats of text take it.
 const WordsSetting = "max-words"
 
-// anyWords is how many words a sentence has at most, unless a setting or the task says otherwise: a file without blank lines is one sentence.
+// anyWords is how many words a sentence has at most, unless a setting or the task says otherwise: a file without blank
+// lines is one sentence.
 const anyWords = 1_000_000
 
 // mostComments is how many lines beside those of words a sentence of any length may have.
@@ -28,11 +29,12 @@ func (t Task) words(d *structured.Dataset, i int) int {
 	return d.Length(i)
 }
 
-// MostLines returns how many lines of text a sentence has at most, whose words are at most as many; 0: what the task takes.
+// MostLines returns how many lines of text a sentence has at most, whose words are at most as many; 0: what the task
+// takes.
 func (t Task) MostLines(words int) int { return 2*t.LongestSentence(words) + mostComments }
 
-// CheckWords refuses examples of text, all of them where there is no list, that are longer than a number of words; 0: what the task takes. For trees and links,
-// memory grows with the square of the length, and time with its cube.
+// CheckWords refuses examples of text, all of them where there is no list, that are longer than a number of words; 0:
+// what the task takes. For trees and links, memory grows with the square of the length, and time with its cube.
 func (t Task) CheckWords(d *structured.Dataset, examples []int, most int) error {
 	most = t.LongestSentence(most)
 	check := func(i int) error {

@@ -22,9 +22,10 @@ func hasBaselines(c *config.Config) bool {
 	return c.Baselines == "on" || c.Baselines == "auto" && c.Format == formats.Builtin && tasks.Of(c).Baselines
 }
 
-// baselines returns the configurations that this run, which made that many passes, is compared with: the same network trained by another method, and
-// independent labels trained by the same method, with the same number of passes; or the task's own
-// contrasts. Second-order chains are compared with another method alone: their scores cannot go without steps.
+// baselines returns the configurations that this run, which made that many passes, is compared with: the same network
+// trained by another method, and independent labels trained by the same method, with the same number of passes; or the
+// task's own contrasts. Second-order chains are compared with another method alone: their scores cannot go without
+// steps.
 func (r *Run) baselines(passes int) []config.Config {
 	c := r.config
 	if contrasts := tasks.Of(&c).Contrasts; contrasts != nil {
@@ -44,8 +45,8 @@ func (r *Run) baselines(passes int) []config.Config {
 	return all
 }
 
-// contrasts returns the configurations of those contrasts that are not left out. Together they make as many passes as the run did, because each of their
-// passes may cost more.
+// contrasts returns the configurations of those contrasts that are not left out. Together they make as many passes as
+// the run did, because each of their passes may cost more.
 func (r *Run) contrasts(all []tasks.Contrast, passes int) (configs []config.Config) {
 	all = slices.DeleteFunc(all, func(x tasks.Contrast) bool {
 		if x.Reason != "" {
@@ -60,7 +61,8 @@ func (r *Run) contrasts(all []tasks.Contrast, passes int) (configs []config.Conf
 	return configs
 }
 
-// untrained returns the measures of the task's baseline that needs no training, or nil if there is none or nobody wants it.
+// untrained returns the measures of the task's baseline that needs no training, or nil if there is none or nobody wants
+// it.
 func (r *Run) untrained() *Result {
 	c := &r.config
 	task := tasks.Of(c)
@@ -89,7 +91,8 @@ func (r *Run) untrained() *Result {
 	}
 }
 
-// withMethod returns c with another method. The settings of the old method, and its smoothing, go back to their defaults.
+// withMethod returns c with another method. The settings of the old method, and its smoothing, go back to their
+// defaults.
 func withMethod(c config.Config, method string) config.Config {
 	c.Method = method
 	def := config.Default()

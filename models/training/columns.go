@@ -14,7 +14,8 @@ import (
 // posColumn is the name of the column that the built-in attributes read beside words. By custom it is the second one.
 const posColumn = "pos"
 
-// unreadColumns returns the names of the columns beside the label that a template does not read; nil without a template.
+// unreadColumns returns the names of the columns beside the label that a template does not read; nil without a
+// template.
 func unreadColumns(d *structured.Dataset, t *features.Template) (names []string) {
 	if t == nil {
 		return nil
@@ -27,8 +28,8 @@ func unreadColumns(d *structured.Dataset, t *features.Template) (names []string)
 	return names
 }
 
-// unnamedColumns returns the numbers of the columns that have no name, counted from 0 and separated by commas, and names for all columns
-// as --columns takes them; empty texts if every column has a name.
+// unnamedColumns returns the numbers of the columns that have no name, counted from 0 and separated by commas, and
+// names for all columns as --columns takes them; empty texts if every column has a name.
 func unnamedColumns(d *structured.Dataset) (unnamed, named string) {
 	var numbers, names []string
 	for k, name := range d.ColumnNames {

@@ -45,8 +45,8 @@ type home interface {
 	// resolve sets the device in c, and the settings that depend on it.
 	resolve(r *Run, c *config.Config)
 
-	// batch returns how many examples are in a step where the settings leave it open; 0 is the method's own number. Where
-	// it is not 0, cpu is what suits the CPU.
+	// batch returns how many examples are in a step where the settings leave it open; 0 is the method's own number.
+	// Where it is not 0, cpu is what suits the CPU.
 	batch(r *Run, cpu int) int
 
 	// begin refuses settings that are for another home, and says what this one does.

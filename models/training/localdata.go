@@ -14,8 +14,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// passFiles gives every rank the training files of all ranks, each of which has one of its own (--train-local). It returns c as if --train named them, in
-// the order of the ranks, and a function that removes the copies once all ranks have read them.
+// passFiles gives every rank the training files of all ranks, each of which has one of its own (--train-local). It
+// returns c as if --train named them, in the order of the ranks, and a function that removes the copies once all ranks
+// have read them.
 //
 // The names of the copies follow from their content, so that ranks agree on them, and resume.
 func passFiles(ctx context.Context, c config.Config, o TrainOptions) (config.Config, func(ctx context.Context) error, error) {

@@ -101,7 +101,8 @@ func netOf(c *config.Config) string {
 	return fmt.Sprintf("net %q", c.Net)
 }
 
-// onlyCasimirTakes returns a setting that is given and that casimir takes, where n-slack does not; empty if there is none.
+// onlyCasimirTakes returns a setting that is given and that casimir takes, where n-slack does not; empty if there is
+// none.
 func onlyCasimirTakes(c *config.Config) string {
 	for _, s := range config.Settings(c) {
 		casimir := s.Name == "k" || optimisers.Casimir.Takes(s.Name) // k is for smoothing, whatever the method
@@ -145,7 +146,8 @@ func checkMethod(c *config.Config, d *optimisers.Descriptor, method train.Method
 	return nil
 }
 
-// chooseSmoothing returns the name of how the hinge's max is smoothed, for the method that calls the oracle; auto where nothing is.
+// chooseSmoothing returns the name of how the hinge's max is smoothed, for the method that calls the oracle; auto where
+// nothing is.
 func chooseSmoothing(c *config.Config, d *optimisers.Descriptor, o *engine.Objective) string {
 	how, oracle := d.Oracle(&c.Settings).Smoothing, registry.Of(o.Scorer.Form().Structure).Oracle()
 	_, ranks := oracle.(oracles.Ranker)

@@ -44,7 +44,8 @@ type Path struct {
 	Best   Best          `json:"best"`
 }
 
-// Best is the breakpoint whose model is that of the run: the one with the least error on development data or, without such data, the one with C nearest to 1.
+// Best is the breakpoint whose model is that of the run: the one with the least error on development data or, without
+// such data, the one with C nearest to 1.
 type Best struct {
 	Reg    float64       `json:"reg"`
 	Model  string        `json:"model"`            // path of the model file of the breakpoint
@@ -112,8 +113,8 @@ func resolvePath(c config.Config) config.Config {
 	return c
 }
 
-// trainPath trains for strengths between the ends until the path is as good as asked for everywhere. Each begins at the weights of the nearest
-// strength before. A finished breakpoint is kept; the one that an interrupt ends is lost.
+// trainPath trains for strengths between the ends until the path is as good as asked for everywhere. Each begins at the
+// weights of the nearest strength before. A finished breakpoint is kept; the one that an interrupt ends is lost.
 func (r *Run) trainPath(ctx context.Context) (*Result, error) {
 	defer r.close()
 	c, by := &r.config, r.problem.Objective
@@ -238,7 +239,8 @@ func (p *pathRun) weights(C float64) ([]float32, error) {
 	return safetensors.Values[float32](f, "w", p.problem.Scorer.Dim())
 }
 
-// farthest is the largest ratio of two strengths of which one begins at the weights of the other: beyond, a start from nothing is nearer.
+// farthest is the largest ratio of two strengths of which one begins at the weights of the other: beyond, a start from
+// nothing is nearer.
 const farthest = 100
 
 // solve trains for C, and saves what it finds.

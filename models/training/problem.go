@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// Problem is what a training minimises, and by which method: an untrained model, the objective on the data, and the optimiser. All settings
-// are resolved but for those that depend on the device.
+// Problem is what a training minimises, and by which method: an untrained model, the objective on the data, and the
+// optimiser. All settings are resolved but for those that depend on the device.
 type Problem struct {
 	config  config.Config
 	data    *models.Data
@@ -86,8 +86,8 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 	return p, err
 }
 
-// TrainOnly trains without writing files. With choose, it evaluates after every pass and Best is the pass that does best on the
-// development data, as in Train; otherwise Best is the last pass, and only its weights are evaluated.
+// TrainOnly trains without writing files. With choose, it evaluates after every pass and Best is the pass that does
+// best on the development data, as in Train; otherwise Best is the last pass, and only its weights are evaluated.
 func (p *Problem) TrainOnly(ctx context.Context, choose bool) (*train.Result, error) {
 	r, err := p.open()
 	if err != nil {
@@ -115,8 +115,8 @@ func (p *Problem) ModelWith(w []float32) *models.Model {
 	return &m
 }
 
-// Curve trains without writing files and returns the record of every pass, with the metrics on the development and test data. After an
-// error, such as a run that diverges, it returns the records up to there with it.
+// Curve trains without writing files and returns the record of every pass, with the metrics on the development and test
+// data. After an error, such as a run that diverges, it returns the records up to there with it.
 func (p *Problem) Curve(ctx context.Context) ([]record.Record, error) {
 	r, err := p.open()
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// Several ranks run the same training. Each reads the data, holds the weights, and decides alike, since their sums are alike to the bit. What they
-// share is the work on examples (train/engine). Rank 0 alone writes files.
+// Several ranks run the same training. Each reads the data, holds the weights, and decides alike, since their sums are
+// alike to the bit. What they share is the work on examples (train/engine). Rank 0 alone writes files.
 
 // ranks returns the group that trains together.
 func (o TrainOptions) ranks() *ranks.Member {
@@ -66,8 +66,8 @@ func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective)
 	return nil
 }
 
-// Agree refuses ranks that do not run the same training: another version of the program, other kernels, whose sums have other bits, or other settings.
-// Train does so by itself.
+// Agree refuses ranks that do not run the same training: another version of the program, other kernels, whose sums have
+// other bits, or other settings. Train does so by itself.
 func Agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 	facts := [][2]string{
 		{"version", o.Version}, {"vector instructions", chain.Vector()}, {"matrix products", kernels.CurrentBLAS().Name()},
@@ -83,8 +83,8 @@ func Agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 	return o.Ranks.Agree(ctx, facts)
 }
 
-// ordinal returns the number of the device of a run, and whether it has one: of several ranks that name no number, each takes that of its place among those on its
-// machine.
+// ordinal returns the number of the device of a run, and whether it has one: of several ranks that name no number, each
+// takes that of its place among those on its machine.
 func (o TrainOptions) ordinal(name string) (ordinal int, found bool, err error) {
 	switch {
 	case o.ranks().Size() == 1:
@@ -97,7 +97,8 @@ func (o TrainOptions) ordinal(name string) (ordinal int, found bool, err error) 
 	return config.FindDevice(name)
 }
 
-// deviceParts returns into how many parts batches are cut on a device: as many as there are ranks, unless the settings say otherwise. 0: they are not.
+// deviceParts returns into how many parts batches are cut on a device: as many as there are ranks, unless the settings
+// say otherwise. 0: they are not.
 func (r *Run) deviceParts() int {
 	size := r.o.ranks().Size()
 	if r.config.DeviceParts > 0 || r.config.LocalSteps > 0 || size == 1 {
@@ -187,7 +188,8 @@ func shareFolder(ctx context.Context, c *config.Config, o TrainOptions) error {
 	return err
 }
 
-// agreeOnData refuses ranks that read other data, learn from another teacher or towards another model, or begin at other weights.
+// agreeOnData refuses ranks that read other data, learn from another teacher or towards another model, or begin at
+// other weights.
 func agreeOnData(ctx context.Context, data *models.Data, p *Problem) error {
 	facts := [][2]string{
 		{"weights to begin with", train.FingerprintOf(p.model.W)}, {"model to regularise towards", train.FingerprintOf(p.model.Prior)},
@@ -202,7 +204,8 @@ func agreeOnData(ctx context.Context, data *models.Data, p *Problem) error {
 	return p.o.Ranks.Agree(ctx, facts)
 }
 
-// agreeOnStart refuses ranks that do not resume from the same checkpoint. Rank 0 writes a new one only when all have read the old one.
+// agreeOnStart refuses ranks that do not resume from the same checkpoint. Rank 0 writes a new one only when all have
+// read the old one.
 func agreeOnStart(ctx context.Context, c *train.Checkpoint, o TrainOptions) error {
 	if o.Ranks == nil {
 		return nil

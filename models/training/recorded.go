@@ -34,8 +34,8 @@ func IsRun(dir string) bool {
 	return err == nil
 }
 
-// ReadRecorded reads the folder of a run and those of its baselines. encoder is the folder of its encoder if the model refers to one; empty: where the run
-// had it, or beside the model.
+// ReadRecorded reads the folder of a run and those of its baselines. encoder is the folder of its encoder if the model
+// refers to one; empty: where the run had it, or beside the model.
 func ReadRecorded(dir, encoder string) (*Recorded, error) {
 	if !IsRun(dir) {
 		return nil, structured.BadInput("%s: no %s there; expected the folder of a run", dir, configFile)

@@ -55,8 +55,8 @@ func resolve(given config.Config, m *models.Model, o *engine.Objective, ranks in
 	c.Reg = tasks.ChooseReg(&c)
 	c.Smoothing = chooseSmoothing(&c, by, o)
 
-	// The choices are known, so settings that have no effect with them are refused. Sizes are validated as given, because
-	// the network fills in those that it has.
+	// The choices are known, so settings that have no effect with them are refused. Sizes are validated as given,
+	// because the network fills in those that it has.
 	given.Net, given.Loss, given.Smoothing, given.Settings = c.Net, c.Loss, c.Smoothing, c.Settings
 	if err := Validate(&given); err != nil {
 		return c, nil, "", err

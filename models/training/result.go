@@ -41,7 +41,8 @@ type Certificate struct {
 	Dual        record.Number `json:"dual"`
 	Gap         record.Number `json:"gap"`          // objective − dual
 	RelativeGap record.Number `json:"relative_gap"` // gap/|objective|
-	// EstimatedGap is the relative gap by an estimate of the dual that was far ahead of the certified one when the run ended; 0 without one.
+	// EstimatedGap is the relative gap by an estimate of the dual that was far ahead of the certified one when the run
+	// ended; 0 without one.
 	EstimatedGap record.Number `json:"estimated_gap,omitempty"`
 }
 
@@ -60,8 +61,8 @@ func certificateOf(r record.Record) Certificate {
 	return c
 }
 
-// keptOf returns the certificate of the pass best, whose weights were kept. The bound of the last pass holds for all weights, so it holds
-// for that pass, too.
+// keptOf returns the certificate of the pass best, whose weights were kept. The bound of the last pass holds for all
+// weights, so it holds for that pass, too.
 func keptOf(best, last record.Record) *Kept {
 	if d := last.Dual; d == d && !(d <= best.Dual) { // neither is NaN, or only that of best
 		best.Dual, best.Gap, best.EstimatedGap = d, best.Objective-d, 0
@@ -99,7 +100,8 @@ func oracleOf(m *models.Model) string {
 	return ""
 }
 
-// SaysNothing reports whether a relative gap is so large that the optimum may be anywhere below the objective; NaN is no gap.
+// SaysNothing reports whether a relative gap is so large that the optimum may be anywhere below the objective; NaN is
+// no gap.
 func SaysNothing(relative record.Number) bool { return relative >= 0.995 }
 
 // farFromOptimum is the end of a sentence about a run whose certificate says nothing; empty for other runs.

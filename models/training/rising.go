@@ -12,8 +12,8 @@ import (
 // manyRises is how many passes in a row must have raised the objective before somebody should know.
 const manyRises = 3
 
-// rising is a recorder that warns, once, of a method that only makes the objective larger. Methods with certificates need none: theirs say how
-// far off they are, and their objectives may rise for a while.
+// rising is a recorder that warns, once, of a method that only makes the objective larger. Methods with certificates
+// need none: theirs say how far off they are, and their objectives may rise for a while.
 type rising struct {
 	log    *slog.Logger
 	config *config.Config

@@ -136,8 +136,8 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	return result, history.Records, os.Remove(r.unfinished())
 }
 
-// sayIfWorse warns if the model that the run continues does better on development data than every pass: of new data alone a run learns nothing about the
-// old.
+// sayIfWorse warns if the model that the run continues does better on development data than every pass: of new data
+// alone a run learns nothing about the old.
 func (r *Run) sayIfWorse(out *train.Result) {
 	of, began := out.Begun.Error()
 	if _, ended := out.Best.DevError(); !(began < ended) {
@@ -151,7 +151,8 @@ func (r *Run) sayIfWorse(out *train.Result) {
 		"that_model", out.Begun.String(), "kept_pass", out.Best.Dev.String(), "what_helps", helps)
 }
 
-// unfinished is the path of the model file that says, until the run is finished, what the weights of the checkpoint belong to.
+// unfinished is the path of the model file that says, until the run is finished, what the weights of the checkpoint
+// belong to.
 func (r *Run) unfinished() string {
 	return filepath.Join(r.config.Out, checkpointFolder, models.ModelFile)
 }

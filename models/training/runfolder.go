@@ -29,8 +29,8 @@ const (
 	checkpointFolder = models.CheckpointFolder
 )
 
-// drawCurves draws the curves of the runs in a run folder, as a picture of pixels and as one that scales. DSP_CURVES=off is for tests: to draw takes a
-// third of a run on few examples.
+// drawCurves draws the curves of the runs in a run folder, as a picture of pixels and as one that scales.
+// DSP_CURVES=off is for tests: to draw takes a third of a run on few examples.
 func drawCurves(dir string, runs []curves.Run) error {
 	if os.Getenv("DSP_CURVES") == "off" {
 		return nil
@@ -54,8 +54,9 @@ func ReadRun(dir string) (config.Config, error) {
 // RunsFolder is the folder of runs whose folders nobody names.
 const RunsFolder = "runs"
 
-// makeRunFolder makes the folder c.Out, or one named after the task and the time, and locks it until release is called. A folder that already holds a run is refused unless c resumes
-// that run, and so is one that another process trains in. Files that a killed run has not finished writing are removed.
+// makeRunFolder makes the folder c.Out, or one named after the task and the time, and locks it until release is called.
+// A folder that already holds a run is refused unless c resumes that run, and so is one that another process trains in.
+// Files that a killed run has not finished writing are removed.
 func makeRunFolder(c *config.Config) (release func() error, err error) {
 	if c.Out = cmp.Or(c.Resume, c.Out); c.Out == "" {
 		c.Out, err = host.TimedFolder(RunsFolder, c.Task, time.Now())
@@ -90,8 +91,8 @@ func discard(dir string) error {
 	return err
 }
 
-// writeConfig writes the resolved configuration into the run folder. It says where an encoder is that the model refers to, from whatever folder that is
-// read.
+// writeConfig writes the resolved configuration into the run folder. It says where an encoder is that the model refers
+// to, from whatever folder that is read.
 func writeConfig(c *config.Config) error {
 	if c.Encoder != "" && c.EncoderByReference {
 		absolute := *c
@@ -135,12 +136,12 @@ func (r *Run) warnIfLonger() {
 	}
 }
 
-// drawnBy are the settings that decide the weights by what is drawn alone, which checkpoints know by fingerprints. Those of older versions say
-// otherwise how much was drawn where the settings left it to the task.
+// drawnBy are the settings that decide the weights by what is drawn alone, which checkpoints know by fingerprints.
+// Those of older versions say otherwise how much was drawn where the settings left it to the task.
 var drawnBy = []string{"examples"}
 
-// identityOf returns the settings that decide the weights after a given number of passes, by name. The number of passes of the run is
-// not among them, so that a run can be continued for longer (warnIfLonger).
+// identityOf returns the settings that decide the weights after a given number of passes, by name. The number of passes
+// of the run is not among them, so that a run can be continued for longer (warnIfLonger).
 func identityOf(c config.Config) map[string]string {
 	c = c.ForModel()
 	identity := map[string]string{}

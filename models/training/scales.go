@@ -41,7 +41,8 @@ func columnScales(d *structured.Dataset) []float64 {
 	return scales
 }
 
-// largeFeatures is the end of a sentence about a run that came nowhere near its optimum on features that are not near 1; empty for others.
+// largeFeatures is the end of a sentence about a run that came nowhere near its optimum on features that are not near
+// 1; empty for others.
 func largeFeatures(d *structured.Dataset) string {
 	if d.Dim == 0 || len(d.Features) == 0 && !d.Stored {
 		return ""

@@ -10,8 +10,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// rates returns the factors of the step lengths of a network that trains an encoder: those of the encoder's weights are --lr-encoder over the
-// step length of the others, times --layer-decay for each layer above; nil for another network.
+// rates returns the factors of the step lengths of a network that trains an encoder: those of the encoder's weights
+// are --lr-encoder over the step length of the others, times --layer-decay for each layer above; nil for another
+// network.
 func rates(c *config.Config, m *models.Model) engine.Rates {
 	if m.Encoder == nil || m.Encoder.Tuned == nil {
 		return nil

@@ -1,4 +1,5 @@
-// Package transfer carries the weights of one network over to another whose labels, words and attributes continue those of the first.
+// Package transfer carries the weights of one network over to another whose labels, words and attributes continue those
+// of the first.
 package transfer
 
 import (
@@ -8,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// Sizes are the numbers of names that the axes of parameters run over, of labels, words, attributes and so on. A larger network numbers
-// the names of the smaller one alike, and its own after them.
+// Sizes are the numbers of names that the axes of parameters run over, of labels, words, attributes and so on. A larger
+// network numbers the names of the smaller one alike, and its own after them.
 type Sizes struct {
 	Labels int
 	Others []int // of the words, characters and attributes; 0 where a network has none
@@ -18,13 +19,15 @@ type Sizes struct {
 // aliases are parameters that linear models and other networks name differently.
 var aliases = map[string]string{"transition": "transitions", "transitions": "transition"}
 
-// Linear are the names of the parameters of a network without layers, and those of the same weights in a linear model of attributes and dense features.
+// Linear are the names of the parameters of a network without layers, and those of the same weights in a linear model
+// of attributes and dense features.
 var Linear = map[string]string{"node.weight": "dense", "node.bias": "bias"}
 
-// Weights copies the weights of every array that both layouts have, under the same name or one that other networks have for it, into w. More are such names. Where an array has grown along an axis
-// because there are more names, its old entries are copied to their place, and the new ones become zero. It returns the names of the
-// arrays of the new layout that it filled, and of those that it left as they were: the old layout lacks them, or has them in a shape that
-// more names do not explain.
+// Weights copies the weights of every array that both layouts have, under the same name or one that other networks have
+// for it, into w. More are such names. Where an array has grown along an axis because there are more names, its old
+// entries are copied to their place, and the new ones become zero. It returns the names of the arrays of the new layout
+// that it filled, and of those that it left as they were: the old layout lacks them, or has them in a shape that more
+// names do not explain.
 func Weights(to graph.Layout, w []float32, is Sizes, from graph.Layout, old []float32, was Sizes, more map[string]string) (taken, left []string) {
 	for _, a := range to {
 		b, ok := from.Find(a.Name)
@@ -62,8 +65,8 @@ func axes(to []int, is Sizes, from []int, was Sizes) (places [][]int, ok bool) {
 	return places, true
 }
 
-// axis returns the new index of each old one along one axis; nil if more names do not explain the sizes. An axis over pairs of labels
-// has row·Labels + column.
+// axis returns the new index of each old one along one axis; nil if more names do not explain the sizes. An axis over
+// pairs of labels has row·Labels + column.
 func axis(to int, is Sizes, from int, was Sizes) []int {
 	first := func(n int) []int {
 		all := make([]int, n)

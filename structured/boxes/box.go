@@ -8,10 +8,12 @@ import (
 )
 
 // Box is an upright rectangle in an image, in pixels, as in COCO: it covers the points (x, y) with X ≤ x < X+Width and
-// Y ≤ y < Y+Height. The top left corner of the image is (0, 0), so pixel (0, 0) is the box {0, 0, 1, 1}. y grows downwards.
+// Y ≤ y < Y+Height. The top left corner of the image is (0, 0), so pixel (0, 0) is the box {0, 0, 1, 1}. y grows
+// downwards.
 type Box struct{ X, Y, Width, Height float64 }
 
-// FromVOC returns the box of PASCAL VOC's corners: numbers of pixels that count from 1, where xmax and ymax belong to the box.
+// FromVOC returns the box of PASCAL VOC's corners: numbers of pixels that count from 1, where xmax and ymax belong to
+// the box.
 func FromVOC(xmin, ymin, xmax, ymax float64) Box {
 	return Box{X: xmin - 1, Y: ymin - 1, Width: xmax - xmin + 1, Height: ymax - ymin + 1}
 }
@@ -34,8 +36,8 @@ func (b Box) intersection(c Box) float64 {
 	return width * height
 }
 
-// IoU returns the area of the intersection of b and c divided by that of their union (Everingham et al., 2010): 1 if they are
-// equal, 0 if they do not overlap.
+// IoU returns the area of the intersection of b and c divided by that of their union (Everingham et al., 2010): 1 if
+// they are equal, 0 if they do not overlap.
 func (b Box) IoU(c Box) float64 {
 	shared := b.intersection(c)
 	if shared == 0 {
@@ -54,12 +56,12 @@ func (b Box) HasArea() bool {
 	return b.Width > 0 && b.Height > 0 && math.Abs(b.X)+math.Abs(b.Y)+b.Width+b.Height <= math.MaxFloat64
 }
 
-// overshoot is the number of pixels by which annotated boxes may leave their image: annotation tools round to whole pixels, and
-// conventions differ by one.
+// overshoot is the number of pixels by which annotated boxes may leave their image: annotation tools round to whole
+// pixels, and conventions differ by one.
 const overshoot = 1
 
-// Inside returns the part of the box inside an image of width × height pixels. A box that is not finite, empty, inverted, or more
-// than one pixel outside the image is bad input; where names the place of the box, for the message.
+// Inside returns the part of the box inside an image of width × height pixels. A box that is not finite, empty,
+// inverted, or more than one pixel outside the image is bad input; where names the place of the box, for the message.
 func (b Box) Inside(width, height int, where string) (Box, error) {
 	if !(math.Abs(b.X)+math.Abs(b.Y)+math.Abs(b.Width)+math.Abs(b.Height) <= math.MaxFloat64) {
 		return b, structured.BadInput("%s: box %v, expected finite numbers", where, b)
@@ -82,8 +84,8 @@ func (b Box) Inside(width, height int, where string) (Box, error) {
 	return Box{X: left, Y: top, Width: right - left, Height: bottom - top}, nil
 }
 
-// Best returns the candidate that overlaps most with the gold box, and their IoU: the ŷ of Pillutla et al. 2019, section 7.1.2.
-// Among equal ones it is the first. Without candidates it returns -1 and 0.
+// Best returns the candidate that overlaps most with the gold box, and their IoU: the ŷ of Pillutla et al. 2019,
+// section 7.1.2. Among equal ones it is the first. Without candidates it returns -1 and 0.
 func Best(candidates []Box, gold Box) (k int, iou float64) {
 	k = -1
 	for i, c := range candidates {

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Detection is a predicted box. AP ranks detections by their score; for localisation it is the score φ(x, y; w) of the box.
+// Detection is a predicted box. AP ranks detections by their score; for localisation it is the score φ(x, y; w) of the
+// box.
 type Detection struct {
 	Box   Box
 	Score float64
@@ -18,8 +19,8 @@ type Truth struct {
 	Crowd bool    // marks a region with many objects: COCO counts neither it nor the detections inside
 }
 
-// Evaluator accumulates the metrics of one class over images. It serves one goroutine at a time. Images must be added in the order of
-// their ids to break ties between equal scores as pycocotools does.
+// Evaluator accumulates the metrics of one class over images. It serves one goroutine at a time. Images must be added
+// in the order of their ids to break ties between equal scores as pycocotools does.
 type Evaluator struct {
 	images, correct int
 	iou             float64
@@ -60,8 +61,8 @@ type match struct {
 	ignored [len(thresholds)]bool // it counts neither way
 }
 
-// Add counts one image. The order of detections matters among equal scores only. CorLoc and mean IoU compare the first detection with
-// the first object, and leave out images without objects.
+// Add counts one image. The order of detections matters among equal scores only. CorLoc and mean IoU compare the first
+// detection with the first object, and leave out images without objects.
 func (e *Evaluator) Add(truths []Truth, detections []Detection) {
 	detections = slices.Clone(detections)
 	slices.SortStableFunc(detections, func(a, b Detection) int { return cmp.Compare(b.Score, a.Score) })
@@ -127,8 +128,8 @@ func (o *object) order() int {
 	return 0
 }
 
-// bestObject returns the object that is still free, or a crowd, and overlaps most with the box, if their IoU reaches the threshold; the last
-// one among equals. Objects that count precede all others.
+// bestObject returns the object that is still free, or a crowd, and overlaps most with the box, if their IoU reaches
+// the threshold; the last one among equals. Objects that count precede all others.
 func bestObject(objects []object, b Box, threshold float64) *object {
 	var best *object
 	for j := range objects {

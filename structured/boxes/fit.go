@@ -12,10 +12,11 @@ type Placed struct {
 	Width, Height int
 }
 
-// FitWindows returns windows, on average at most most of them per image, that overlap with objects like the given ones as much as possible. Without
-// objects they are those of DefaultWindows. It chooses shapes and strides, one after the other, each the one that adds most to the mean IoU of
-// an object with its best window, per window that it adds: the greedy method for maximum coverage under a budget (Khuller, Moss and Naor 1999).
-// The same objects give the same windows. Time and memory do not grow with the number of objects beyond a few hundred.
+// FitWindows returns windows, on average at most most of them per image, that overlap with objects like the given ones
+// as much as possible. Without objects they are those of DefaultWindows. It chooses shapes and strides, one after the
+// other, each the one that adds most to the mean IoU of an object with its best window, per window that it adds: the
+// greedy method for maximum coverage under a budget (Khuller, Moss and Naor 1999). The same objects give the same
+// windows. Time and memory do not grow with the number of objects beyond a few hundred.
 func FitWindows(objects []Placed, most int) Windows {
 	if len(objects) == 0 {
 		w := DefaultWindows()
@@ -47,9 +48,9 @@ var strides = []float64{0.5, 0.35, 0.25, 0.18, 0.13, 0.09}
 // sampled is the number of boxes that stand for all.
 const sampled = 500
 
-// resampled returns boxes that are distributed like the given ones: their scales and aspects vary a little, as a kernel density does (bandwidths by
-// Scott's rule), and the more so, the fewer there are; so do their places. Among them are some of the shapes of DefaultWindows, as if each had been
-// seen once.
+// resampled returns boxes that are distributed like the given ones: their scales and aspects vary a little, as a kernel
+// density does (bandwidths by Scott's rule), and the more so, the fewer there are; so do their places. Among them are
+// some of the shapes of DefaultWindows, as if each had been seen once.
 func resampled(objects []Placed) []Placed {
 	rng := rand.New(rand.NewPCG(1, 1))
 	n := float64(len(objects))
@@ -133,8 +134,8 @@ func shapesAround(like []Placed) []Shape {
 // leastScale is that of the smallest windows.
 const leastScale = 0.01
 
-// cover chooses items, at most one of each shape, whose costs sum to at most budget. overlap[k][i] is what item k gives box i, which keeps the most of
-// what it gets.
+// cover chooses items, at most one of each shape, whose costs sum to at most budget. overlap[k][i] is what item k gives
+// box i, which keeps the most of what it gets.
 func cover(items []Shape, overlap [][]float32, cost []float64, budget float64) (chosen []int) {
 	got := make([]float32, len(overlap[0]))
 	bound := make([]float64, len(items)) // of what an item adds, which falls as others are chosen

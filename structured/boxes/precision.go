@@ -61,8 +61,8 @@ func (m *matches) precisions() []float64 {
 	return ap
 }
 
-// averagePrecision returns the mean over the levels of recall of the best precision at that recall or above. sorted are the detections by
-// falling score.
+// averagePrecision returns the mean over the levels of recall of the best precision at that recall or above. sorted are
+// the detections by falling score.
 func (m *matches) averagePrecision(sorted []match, t int) float64 {
 	var recall, precision []float64 // after each detection that counts
 	correct, wrong := 0.0, 0.0
@@ -92,7 +92,8 @@ func (m *matches) averagePrecision(sorted []match, t int) float64 {
 // epsilon keeps the precision of no detections at 0, as in pycocotools.
 const epsilon = 1.0 / (1 << 52)
 
-// averageRecall returns the share of the objects that the first detections of each image find, averaged over the thresholds.
+// averageRecall returns the share of the objects that the first detections of each image find, averaged over the
+// thresholds.
 func (m *matches) averageRecall(most int) float64 {
 	found := 0
 	for k := range m.detections {

@@ -20,8 +20,8 @@ type Shape struct {
 	Stride float64 `json:"stride"` // step between neighbours, as a share of the window's width and height
 }
 
-// DefaultWindows give 1,000 windows in an image of 4:3. Nineteen in twenty boxes whose scale is between 0.15 and 0.8, and whose
-// aspect is between 1:2 and 2:1, have a window with an IoU above 0.6.
+// DefaultWindows give 1,000 windows in an image of 4:3. Nineteen in twenty boxes whose scale is between 0.15 and 0.8,
+// and whose aspect is between 1:2 and 2:1, have a window with an IoU above 0.6.
 func DefaultWindows() Windows {
 	w := Windows{Most: 1000}
 	for _, scale := range []float64{0.8, 0.57, 0.4, 0.29, 0.2} {
@@ -56,8 +56,8 @@ func (w Windows) Validate() error {
 	return nil
 }
 
-// Boxes returns the windows of an image of width × height pixels, shape by shape, by rows. Windows are inside the image, on whole pixels and
-// all different. An image without any window (a very long one) gets itself as its only one.
+// Boxes returns the windows of an image of width × height pixels, shape by shape, by rows. Windows are inside the
+// image, on whole pixels and all different. An image without any window (a very long one) gets itself as its only one.
 func (w Windows) Boxes(width, height int) []Box {
 	var all []lattice
 	seen := map[[2]int]bool{}
@@ -108,7 +108,8 @@ func (s Shape) lattice(width, height int, cut bool) lattice {
 	return lattice{width, height, wide, high, steps(width, wide, s.Stride), steps(height, high, s.Stride)}
 }
 
-// steps returns how many steps windows of a size make along an axis: evenly from edge to edge, at most stride·size long.
+// steps returns how many steps windows of a size make along an axis: evenly from edge to edge, at most stride·size
+// long.
 func steps(length, size int, stride float64) int {
 	return int(math.Ceil(float64(length-size) / max(1, stride*float64(size))))
 }

@@ -9,8 +9,8 @@ import (
 
 // Chain is the structure of a sequence of T labels in which neighbours interact. Its potentials have two parts, in this
 // order: "node" [T×Y], and "edge", either tied [Y×Y] or per position [T×Y×Y]. Row t of the latter scores the step from
-// position t−1 to t, from the label of its row to that of its column. The edge row at the start of a chain is not read, and
-// is zero in marginals.
+// position t−1 to t, from the label of its row to that of its column. The edge row at the start of a chain is not read,
+// and is zero in marginals.
 type Chain struct{}
 
 // Form returns the form of a chain's potentials with Y labels and edges that are tied or per position.
@@ -24,8 +24,8 @@ func Form(labels int, perPosition bool) structured.Form {
 	}}
 }
 
-// Resize gives θ the form of a batch of chains; chain b owns positions offsets[b] to offsets[b+1]-1. It reuses the memory of θ,
-// leaves the values undefined, and shares offsets.
+// Resize gives θ the form of a batch of chains; chain b owns positions offsets[b] to offsets[b+1]-1. It reuses the
+// memory of θ, leaves the values undefined, and shares offsets.
 func Resize(θ *structured.Potentials, offsets []int, labels int, perPosition bool) {
 	θ.Reshape(Form(labels, perPosition), offsets, func(string) []int { return offsets })
 }
@@ -56,7 +56,8 @@ func (Chain) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	RestrictRows(&θ.Parts[0], b, gold)
 }
 
-// RestrictRows forbids the labels that contradict the gold output of example b, given the part that scores a label of each position.
+// RestrictRows forbids the labels that contradict the gold output of example b, given the part that scores a label of
+// each position.
 func RestrictRows(node *structured.Part, b int, gold structured.Gold) {
 	minusInf, single, rows := float32(math.Inf(-1)), [1]int32{}, node.Of(b)
 	for t := range gold.Output {

@@ -23,8 +23,8 @@ type tagset struct {
 	spelling Spelling
 }
 
-// parseTags parses the labels of a as tags, in any scheme of the table and any spelling. The type may be missing. parseTags returns nil if the labels
-// are no tags.
+// parseTags parses the labels of a as tags, in any scheme of the table and any spelling. The type may be missing.
+// parseTags returns nil if the labels are no tags.
 func parseTags(a *structured.Alphabet) *tagset { return parseKnown(a, false) }
 
 // parseKnown is parseTags of labels that are known to be tags: letters alone are tags then, whatever they are.
@@ -37,8 +37,9 @@ func parseKnown(a *structured.Alphabet, known bool) *tagset {
 	return nil
 }
 
-// parseAs parses the labels of a as tags of a spelling. It returns nil if some label is not a tag, if there is no chunk, or, unless they are known to be tags, if letters
-// alone could be anything: there must be O or a type, in other spellings than the usual one O, or else the letters of BMES.
+// parseAs parses the labels of a as tags of a spelling. It returns nil if some label is not a tag, if there is no
+// chunk, or, unless they are known to be tags, if letters alone could be anything: there must be O or a type, in other
+// spellings than the usual one O, or else the letters of BMES.
 func parseAs(a *structured.Alphabet, spelling Spelling, known bool) *tagset {
 	s := &tagset{tags: make([]tag, a.Len()), types: structured.NewAlphabet(), letters: map[byte]bool{}, spelling: spelling}
 	typed := false
@@ -128,8 +129,8 @@ func startOfChunk(prev, cur tag) bool {
 	return prev.part == 'O' || prev.part == 'E' || prev.part == 'S' || cur.typ != prev.typ
 }
 
-// strictIOB1 appends the well-formed chunks of a labeling in IOB1, as seqeval's strict mode does: I-x begins one, B-x only right behind x, and none ends
-// where B-y of another type follows B-x.
+// strictIOB1 appends the well-formed chunks of a labeling in IOB1, as seqeval's strict mode does: I-x begins one, B-x
+// only right behind x, and none ends where B-y of another type follows B-x.
 func (s *tagset) strictIOB1(to []chunk, labels []int32) []chunk {
 	at := func(t int) tag {
 		if t < 0 || t >= len(labels) {
@@ -156,8 +157,8 @@ func (s *tagset) strictIOB1(to []chunk, labels []int32) []chunk {
 	return to
 }
 
-// strictChunks appends the well-formed chunks of a labeling: B-x I-x … in IOB2, and S-x or B-x I-x … E-x if the alphabet
-// marks ends. Any other sequence is not a chunk (seqeval's strict mode; Nakayama 2018).
+// strictChunks appends the well-formed chunks of a labeling: B-x I-x … in IOB2, and S-x or B-x I-x … E-x if the
+// alphabet marks ends. Any other sequence is not a chunk (seqeval's strict mode; Nakayama 2018).
 func (s *tagset) strictChunks(to []chunk, labels []int32) []chunk {
 	for t := 0; t < len(labels); {
 		first, start := s.tags[labels[t]], t

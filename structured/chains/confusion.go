@@ -39,8 +39,8 @@ func NewConfusion(labels *structured.Alphabet) *Confusion {
 	return &Confusion{labels, make([]int, labels.Len()*labels.Len())}
 }
 
-// Add counts one sequence with its gold labels [T] and predicted labels [T]. Positions without a gold label (negative) do
-// not count.
+// Add counts one sequence with its gold labels [T] and predicted labels [T]. Positions without a gold label (negative)
+// do not count.
 func (c *Confusion) Add(gold, pred []int32) {
 	y := c.labels.Len()
 	for t, g := range gold {
@@ -92,8 +92,8 @@ func (c *Confusion) Mistakes() []Mistake {
 	return all
 }
 
-// LabelTable formats scores in the layout of scikit-learn's classification report: one line per label, then the averages
-// over labels, plain and weighted by support.
+// LabelTable formats scores in the layout of scikit-learn's classification report: one line per label, then the
+// averages over labels, plain and weighted by support.
 func LabelTable(scores []LabelScore) string {
 	width := len("weighted avg")
 	for _, s := range scores {

@@ -6,10 +6,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ConvertScheme rewrites the entity tags of d in another scheme of the table (Schemes). It reads the chunks by conlleval's rules,
-// which understand all of them and accept any sequence: I-x after anything but x starts a chunk. d gets the alphabet
-// labels, whose spelling it takes; tags that labels lacks come after these, in an alphabet of d's own. If labels is nil, the alphabet holds all tags of the scheme for the entity
-// types of d. It returns the notation that d had. Columns keep the text of the file.
+// ConvertScheme rewrites the entity tags of d in another scheme of the table (Schemes). It reads the chunks by
+// conlleval's rules, which understand all of them and accept any sequence: I-x after anything but x starts a chunk. d
+// gets the alphabet labels, whose spelling it takes; tags that labels lacks come after these, in an alphabet of d's
+// own. If labels is nil, the alphabet holds all tags of the scheme for the entity types of d. It returns the notation
+// that d had. Columns keep the text of the file.
 func ConvertScheme(d *structured.Dataset, to string, labels *structured.Alphabet) (Notation, error) {
 	of, err := findScheme(to)
 	if err != nil {
@@ -87,9 +88,10 @@ func (c *Converter) Tags() *structured.Alphabet {
 	return spelt.alphabet(c.to)
 }
 
-// Shares returns the probabilities [T×Y'] of the tags that c writes at each position, numbered as tags (Tags), if the tags that it reads are a chain with the probabilities
-// node [T×Y] of tags, and edge [T×Y×Y] of steps, where row t is of the step from position t−1 to t. They are exact: given the tag of a position, the tags before it
-// and those behind it are independent.
+// Shares returns the probabilities [T×Y'] of the tags that c writes at each position, numbered as tags (Tags), if the
+// tags that it reads are a chain with the probabilities node [T×Y] of tags, and edge [T×Y×Y] of steps, where row t is
+// of the step from position t−1 to t. They are exact: given the tag of a position, the tags before it and those behind
+// it are independent.
 func (c *Converter) Shares(tags *structured.Alphabet, node, edge []float32) []float32 {
 	from := c.from.tags
 	y, z := len(from), tags.Len()

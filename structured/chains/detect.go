@@ -12,7 +12,8 @@ type Notation struct {
 	Spelling
 }
 
-// Has reports whether tags are those of the notation: of its spelling, with no letters but those of its scheme. Their order may break the scheme.
+// Has reports whether tags are those of the notation: of its spelling, with no letters but those of its scheme. Their
+// order may break the scheme.
 func (n Notation) Has(labels *structured.Alphabet) bool {
 	of, err := findScheme(n.Scheme)
 	s := parseTags(labels)
@@ -27,7 +28,8 @@ func (n Notation) Has(labels *structured.Alphabet) bool {
 	return true
 }
 
-// NotationSaid returns the notation of labels that are said to be tags of a scheme. Labels that are no tags of it are bad input.
+// NotationSaid returns the notation of labels that are said to be tags of a scheme. Labels that are no tags of it are
+// bad input.
 func NotationSaid(labels *structured.Alphabet, scheme string) (Notation, error) {
 	of, err := findScheme(scheme)
 	if err != nil {
@@ -50,9 +52,10 @@ func NotationSaid(labels *structured.Alphabet, scheme string) (Notation, error) 
 	return n, nil
 }
 
-// NotationOf returns the notation that sequences of tags have, by the letters of the tags and by how entities begin. Its scheme is empty for
-// labels that are no tags, and where nothing tells: iob1 and iob2 differ in the first tag of an entity that touches none of its type. Of both, one
-// in ten may be a mistake; where more are, the parts of a file would differ. What may be io is iob1, which can say more. offsets are those of a data set.
+// NotationOf returns the notation that sequences of tags have, by the letters of the tags and by how entities begin.
+// Its scheme is empty for labels that are no tags, and where nothing tells: iob1 and iob2 differ in the first tag of an
+// entity that touches none of its type. Of both, one in ten may be a mistake; where more are, the parts of a file would
+// differ. What may be io is iob1, which can say more. offsets are those of a data set.
 func NotationOf(tags []string, offsets []int) Notation {
 	names := structured.NewAlphabet()
 	numbers := make([]int32, len(tags))

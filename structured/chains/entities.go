@@ -2,7 +2,8 @@ package chains
 
 import "github.com/dsp-go/dsp/structured"
 
-// Entities reads the entities of labelings by conlleval's lenient rules, which understand all schemes of the table (Schemes), as NewEvaluator does.
+// Entities reads the entities of labelings by conlleval's lenient rules, which understand all schemes of the table
+// (Schemes), as NewEvaluator does.
 type Entities struct{ tags *tagset }
 
 // Entity is an entity of a labeling.
@@ -36,8 +37,8 @@ func (e *Entities) Types() *structured.Alphabet { return e.tags.types }
 // Type returns the type of a label's entity, −1 for a label outside entities.
 func (e *Entities) Type(label int32) int32 { return e.tags.tags[label].typ }
 
-// Continue reports whether label to continues the entity of label from at the position before. Otherwise an entity that is there ends
-// with from, and label to, unless it is outside, starts another one.
+// Continue reports whether label to continues the entity of label from at the position before. Otherwise an entity that
+// is there ends with from, and label to, unless it is outside, starts another one.
 func (e *Entities) Continue(from, to int32) bool {
 	prev, cur := e.tags.tags[from], e.tags.tags[to]
 	return prev.part != 'O' && cur.part != 'O' && !endOfChunk(prev, cur)

@@ -3,8 +3,8 @@ package chains
 import "github.com/dsp-go/dsp/structured"
 
 // Hamming is the task loss ℓ(y, y*) = Σ_t c(y*_t)·[y_t ≠ y*_t]. It decomposes over nodes. The zero value counts wrong
-// positions. With partial gold labels it is the least loss over all labelings that they allow: at each position the possible
-// labels cost 0, and every other label costs the least of their weights.
+// positions. With partial gold labels it is the least loss over all labelings that they allow: at each position the
+// possible labels cost 0, and every other label costs the least of their weights.
 type Hamming struct {
 	LabelWeights []float32 // [Y] c, the cost of mislabelling a position with that gold label; nil means 1
 	ByLength     bool      // divide by T, which makes the loss an error rate

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Metrics measure how well labelings match the gold ones. All but the counts are fractions of 1. EntityMetrics is nil, and
-// absent from JSON, if the labels are not entity tags or if no sequence has a complete gold labeling.
+// Metrics measure how well labelings match the gold ones. All but the counts are fractions of 1. EntityMetrics is nil,
+// and absent from JSON, if the labels are not entity tags or if no sequence has a complete gold labeling.
 type Metrics struct {
 	TokenError    float64 `json:"token_error"`    // share of wrong positions
 	TokenAccuracy float64 `json:"token_accuracy"` // 1 - TokenError
@@ -26,7 +26,8 @@ type EntityMetrics struct {
 	Types map[string]EntityScore `json:"types"`
 }
 
-// EntityScore holds counts of entities with their precision, recall and F1. A ratio with an empty denominator is 0, as in conlleval.
+// EntityScore holds counts of entities with their precision, recall and F1. A ratio with an empty denominator is 0, as
+// in conlleval.
 type EntityScore struct {
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
@@ -61,9 +62,9 @@ type Evaluator struct {
 }
 
 // NewEvaluator returns an evaluator for labels of the alphabet. If they are entity tags, it compares
-// entities too: by conlleval's lenient rules, for all schemes of the table, or, if strict, only entities with well-formed
-// tags (seqeval's strict mode) of the scheme; an empty one is BIOES and its like if the alphabet has an E or S tag, else IOB2. With a scheme, letters
-// alone are tags.
+// entities too: by conlleval's lenient rules, for all schemes of the table, or, if strict, only entities with
+// well-formed tags (seqeval's strict mode) of the scheme; an empty one is BIOES and its like if the alphabet has an E
+// or S tag, else IOB2. With a scheme, letters alone are tags.
 func NewEvaluator(labels *structured.Alphabet, strict bool, scheme string) *Evaluator {
 	e := &Evaluator{tags: parseKnown(labels, scheme != "")}
 	if e.tags != nil {
@@ -86,8 +87,9 @@ func NewEvaluator(labels *structured.Alphabet, strict bool, scheme string) *Eval
 // Add counts example i of d with predicted labels [T]; see addLabels.
 func (e *Evaluator) Add(d *structured.Dataset, i int, labels []int32) { e.addLabels(d.Gold(i), labels) }
 
-// addLabels counts one sequence with its gold labels [T] and predicted labels [T]. Positions whose gold label is not known for
-// certain (negative) do not count as tokens. A sequence with such a position does not count, nor do its entities.
+// addLabels counts one sequence with its gold labels [T] and predicted labels [T]. Positions whose gold label is not
+// known for certain (negative) do not count as tokens. A sequence with such a position does not count, nor do its
+// entities.
 func (e *Evaluator) addLabels(gold, pred []int32) {
 	wrong, known := 0, 0
 	for t, g := range gold {

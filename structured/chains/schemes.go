@@ -10,13 +10,15 @@ import (
 // scheme is a way to mark entities by tags. A tag has a letter and a type; O is the tag outside entities.
 type scheme struct {
 	name string
-	// The letters of the first, an inner and the last token of an entity of several tokens, and of an entity of one token.
+	// The letters of the first, an inner and the last token of an entity of several tokens, and of an entity of one
+	// token.
 	letters string
 	touches byte // the letter of the first token right behind an entity of the same type, if it has one of its own; else 0
 	ends    bool // the letters tell where an entity ends
 }
 
-// schemes is the table of tag schemes. Ramshaw and Marcus (1995) wrote what is called iob1 today; iob2 is also called BIO, bioes IOBES, and bmewo BMEOW.
+// schemes is the table of tag schemes. Ramshaw and Marcus (1995) wrote what is called iob1 today; iob2 is also called
+// BIO, bioes IOBES, and bmewo BMEOW.
 var schemes = []scheme{
 	{"io", "IIII", 0, false},
 	{"iob1", "IIII", 'B', false},
@@ -32,7 +34,8 @@ var otherNames = map[string]string{
 	"iob": "iob1", "bio": "iob2", "bio2": "iob2", "iobes": "bioes", "bieso": "bioes", "bmeso": "bmes", "bioul": "bilou", "bmeow": "bmewo", "bmweo": "bmewo",
 }
 
-// SchemeNamed returns the name in the table of a scheme that may be called otherwise, in letters of any case; another name comes back as it is.
+// SchemeNamed returns the name in the table of a scheme that may be called otherwise, in letters of any case; another
+// name comes back as it is.
 func SchemeNamed(name string) string {
 	lower := strings.ToLower(name)
 	if other, ok := otherNames[lower]; ok {
@@ -136,7 +139,8 @@ func (s Spelling) write(letter byte, typ string) string {
 	return text + s.separator() + typ
 }
 
-// read returns the letter, in capitals, and the type of a tag; joined says that a separator is between them. Letter 'O' is outside, 0 no tag.
+// read returns the letter, in capitals, and the type of a tag; joined says that a separator is between them. Letter 'O'
+// is outside, 0 no tag.
 func (s Spelling) read(name string) (letter byte, typ string, joined bool) {
 	text := name
 	if s.Behind {
@@ -166,10 +170,10 @@ func (s Spelling) read(name string) (letter byte, typ string, joined bool) {
 	return letter, typ, joined
 }
 
-// SchemeConstraints forbids the starts, ends and transitions that a scheme does not allow. In "iob2", I-x must follow B-x or
-// I-x. In "bioes" and its like, I-x and E-x must follow B-x or I-x, and I-x or E-x must follow B-x and I-x. In "iob1" (Ramshaw and Marcus
-// 1995), where I-x may start a chunk, B-x must follow B-x or I-x. "io" forbids nothing. The alphabet's labels must be tags of that scheme. (Gold
-// labels may break their scheme: see Constraints.Allows.)
+// SchemeConstraints forbids the starts, ends and transitions that a scheme does not allow. In "iob2", I-x must follow
+// B-x or I-x. In "bioes" and its like, I-x and E-x must follow B-x or I-x, and I-x or E-x must follow B-x and I-x. In
+// "iob1" (Ramshaw and Marcus 1995), where I-x may start a chunk, B-x must follow B-x or I-x. "io" forbids nothing. The
+// alphabet's labels must be tags of that scheme. (Gold labels may break their scheme: see Constraints.Allows.)
 func SchemeConstraints(labels *structured.Alphabet, scheme string) (*Constraints, error) {
 	of, err := findScheme(scheme)
 	if err != nil {
@@ -184,7 +188,8 @@ func SchemeConstraints(labels *structured.Alphabet, scheme string) (*Constraints
 	}
 	y := labels.Len()
 	c := &Constraints{Start: make([]bool, y), End: make([]bool, y), Transition: make([]bool, y*y)}
-	// A tag is inside if it continues a chunk, late if a chunk must precede it, and open if the next tag must continue its chunk.
+	// A tag is inside if it continues a chunk, late if a chunk must precede it, and open if the next tag must continue
+	// its chunk.
 	inside := func(t tag) bool { return t.part == 'I' || t.part == 'E' }
 	late := func(t tag) bool {
 		if of.touches > 0 {

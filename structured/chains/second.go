@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Second is the structure of a sequence of T labels in which three labels in a row interact. Potentials have three parts:
+// Second is the structure of a sequence of T labels in which three labels in a row interact. Potentials have three
+// parts:
 //
 //	"node" [T×Y]            a score of each label, as for chains
 //	"edge" tied [Y×Y]       a score of two labels that follow each other, from the label of the row to that of the column
@@ -16,8 +17,8 @@ import (
 // Labels follow each other only as Steps allows: other outputs score −∞.
 type Second struct{ *Steps }
 
-// Steps says which labels may follow each other, and which threes of labels in a row have a score of their own. Every label may be followed by
-// some label, so that there are outputs of every length.
+// Steps says which labels may follow each other, and which threes of labels in a row have a score of their own. Every
+// label may be followed by some label, so that there are outputs of every length.
 type Steps struct {
 	Labels  int     // Y
 	Pairs   []int32 // i·Y+j for labels i and j that may follow each other, in order
@@ -29,8 +30,8 @@ type Steps struct {
 // MostStepLabels is the largest number of labels whose pairs have numbers.
 const MostStepLabels = 46340
 
-// NewSteps returns the steps that outputs of so many labels take: the pairs of labels in a row, and the threes. A label that nothing follows
-// may be followed by every label. There are at most MostStepLabels.
+// NewSteps returns the steps that outputs of so many labels take: the pairs of labels in a row, and the threes. A label
+// that nothing follows may be followed by every label. There are at most MostStepLabels.
 func NewSteps(labels int, outputs func(yield func(y []int32) bool)) *Steps {
 	pairs, threes := map[int32]bool{}, map[[2]int32]bool{} // the latter: a pair and the third label
 	followed := make([]bool, labels)
@@ -192,7 +193,8 @@ func (s Second) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	return sum
 }
 
-// eachTriple calls visit with the numbers of the triples of an output that have scores, and with −1 for each step that is not allowed.
+// eachTriple calls visit with the numbers of the triples of an output that have scores, and with −1 for each step that
+// is not allowed.
 func (s Second) eachTriple(y []int32, visit func(at int)) {
 	for t := 1; t < len(y); t++ {
 		pair := s.Pair(y[t-1], y[t])

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Small draws the form of a few chains that are small enough to enumerate: at most 5 labels, and at most 9 positions if there are
-// few labels. Some chains are empty.
+// Small draws the form of a few chains that are small enough to enumerate: at most 5 labels, and at most 9 positions if
+// there are few labels. Some chains are empty.
 func Small(r *rand.Rand) *structured.Potentials {
 	y := 1 + r.IntN(5)
 	longest := []int{0, 9, 9, 6, 5, 4}[y]

@@ -44,8 +44,8 @@ func (p *Potentials) Score(b int, labels []int32) float64 {
 	return s
 }
 
-// Marginals are the marginals of a batch of chains as plain arrays. With shared edges the edge part of a chain is [Y×Y], the
-// expected count of each transition; per position it is [T×Y×Y], zero at the start of the chain.
+// Marginals are the marginals of a batch of chains as plain arrays. With shared edges the edge part of a chain is
+// [Y×Y], the expected count of each transition; per position it is [T×Y×Y], zero at the start of the chain.
 type Marginals struct {
 	Y           int
 	Offsets     []int     // [B+1]

@@ -1,5 +1,5 @@
-// Package choices defines the structure of a choice among candidates: which box of an image holds the object, which entity a name
-// means. An output is the index of one candidate.
+// Package choices defines the structure of a choice among candidates: which box of an image holds the object, which
+// entity a name means. An output is the index of one candidate.
 package choices
 
 import (
@@ -9,8 +9,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Choice is the structure of a choice among C candidates, which are the positions of an example. An output is one index, 0 to C−1.
-// An example without candidates has one output, which is empty and scores 0; readers refuse such examples.
+// Choice is the structure of a choice among C candidates, which are the positions of an example. An output is one
+// index, 0 to C−1. An example without candidates has one output, which is empty and scores 0; readers refuse such
+// examples.
 //
 // Potentials have one part, "candidate" [C×1].
 type Choice struct{}
@@ -65,8 +66,9 @@ func (Choice) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	}
 }
 
-// LeastRisk implements structured.RiskMinimiser for the 0/1 loss: a candidate is worth its probability. The costs of Cost say what
-// each candidate costs if the gold one is known, not what it would cost if another were gold, so they are not used.
+// LeastRisk implements structured.RiskMinimiser for the 0/1 loss: a candidate is worth its probability. The costs of
+// Cost say what each candidate costs if the gold one is known, not what it would cost if another were gold, so they are
+// not used.
 func (Choice) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	θ.SetAllowed(0, func(k int) float32 { return u.Parts[0].Values[k] })
 }

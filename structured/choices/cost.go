@@ -6,15 +6,16 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Cost is the task loss of a choice. Gold.Costs [C] gives the cost of every candidate, for instance 1 − IoU with the box of the
-// object. The loss is what an output costs more than the gold one,
+// Cost is the task loss of a choice. Gold.Costs [C] gives the cost of every candidate, for instance 1 − IoU with the
+// box of the object. The loss is what an output costs more than the gold one,
 //
 //	ℓ(y, y*) = max(0, cost(y) − cost(y*)),
 //
-// so that ℓ(y*, y*) = 0 even if the best candidate has a cost. Without costs it is 1 for every candidate but the gold one.
+// so that ℓ(y*, y*) = 0 even if the best candidate has a cost. Without costs it is 1 for every candidate but the gold
+// one.
 //
-// If only a set of candidates is known to hold the gold one, its members cost 0, and others what they cost more than the cheapest
-// member. If nothing is known, every candidate costs 0.
+// If only a set of candidates is known to hold the gold one, its members cost 0, and others what they cost more than
+// the cheapest member. If nothing is known, every candidate costs 0.
 type Cost struct{}
 
 // CostRows implements structured.CostReader: a cost per candidate.

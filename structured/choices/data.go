@@ -2,8 +2,8 @@ package choices
 
 import "github.com/dsp-go/dsp/structured"
 
-// CheckData implements structured.DataChecker: every example has a candidate, and its gold output, if there is one, is one of them.
-// Costs, if there are any, are one number ≥ 0 per candidate.
+// CheckData implements structured.DataChecker: every example has a candidate, and its gold output, if there is one, is
+// one of them. Costs, if there are any, are one number ≥ 0 per candidate.
 func (Choice) CheckData(d *structured.Dataset) error {
 	if d.Costs != nil && (d.CostRows != structured.Positions || len(d.Costs) != d.Positions()) {
 		return structured.BadInput("%s: %d costs per %q, expected one for each of the %d candidates", d.Name, len(d.Costs), d.CostRows, d.Positions())

@@ -7,18 +7,20 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Tree is the structure of a tree of constituents over n words. A constituent is a span of words with one of R labels; constituents are nested or
-// apart, and all words together are one. (Labels of the same span, one above the other, are joined to a single one.)
+// Tree is the structure of a tree of constituents over n words. A constituent is a span of words with one of R labels;
+// constituents are nested or apart, and all words together are one. (Labels of the same span, one above the other, are
+// joined to a single one.)
 //
-// An output has n·n numbers: number i·n + j is 0 if words i to j are no constituent, else 1 plus its label. Numbers with i > j are 0.
+// An output has n·n numbers: number i·n + j is 0 if words i to j are no constituent, else 1 plus its label. Numbers
+// with i > j are 0.
 //
-// For scores and algorithms a tree is made binary from the left: a constituent with children c₁ … c_m has the spans of c₁c₂, …, c₁…c_{m−1}
-// below it, with the label 0 for none. A span without a label is a word, or a left child; so every tree has one binary form, and sums and lists
-// count it once.
+// For scores and algorithms a tree is made binary from the left: a constituent with children c₁ … c_m has the spans of
+// c₁c₂, …, c₁…c_{m−1} below it, with the label 0 for none. A span without a label is a word, or a left child; so every
+// tree has one binary form, and sums and lists count it once.
 //
-// Potentials have two parts of n·n rows, one for each pair of a first word i and a last word j: row i·n + j. "span" scores the span [n·n×1], "label"
-// each of its labels, from 0 [n·n×(R+1)]. Rows with i > j are not used. The tables are those of pairs of words that dependency trees have, so that
-// the same networks fill them.
+// Potentials have two parts of n·n rows, one for each pair of a first word i and a last word j: row i·n + j. "span"
+// scores the span [n·n×1], "label" each of its labels, from 0 [n·n×(R+1)]. Rows with i > j are not used. The tables are
+// those of pairs of words that dependency trees have, so that the same networks fill them.
 type Tree struct{}
 
 // The tables with one row per pair of words.
@@ -56,7 +58,8 @@ func (Tree) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	})
 }
 
-// Binary visits the spans of the binary form of a tree, by their rows, with their labels. It returns false if y is no tree of that many labels.
+// Binary visits the spans of the binary form of a tree, by their rows, with their labels. It returns false if y is no
+// tree of that many labels.
 func Binary(y []int32, labels int, visit func(row int, label int32)) bool {
 	n := Words(len(y))
 	if n == 0 {
@@ -124,15 +127,15 @@ func (Tree) Locate(θ *structured.Potentials, y []int32, visit func(part, entry 
 	}
 }
 
-// Raise implements structured.Structure. A number that is 0 is shared by the outputs without a constituent there: all constituents of the span
-// get less, and all outputs more, through the span of all words.
+// Raise implements structured.Structure. A number that is 0 is shared by the outputs without a constituent there: all
+// constituents of the span get less, and all outputs more, through the span of all words.
 func (Tree) Raise(θ *structured.Potentials, b int, y []int32, c float32) {
 	some := raise(θ, b, y, c)
 	addToAll(θ, b, float32(len(y)-some)*c)
 }
 
-// raise adds c to the label of every constituent of y, whose number it returns, and takes it off all labels of other spans. Negative numbers are left
-// out. Spans with i > j are no constituents of any tree.
+// raise adds c to the label of every constituent of y, whose number it returns, and takes it off all labels of other
+// spans. Negative numbers are left out. Spans with i > j are no constituents of any tree.
 func raise(θ *structured.Potentials, b int, y []int32, c float32) (some int) {
 	n, label, width := Words(len(y)), θ.Parts[1].Of(b), θ.Parts[1].Width
 	for row, l := range y {
@@ -150,8 +153,8 @@ func raise(θ *structured.Potentials, b int, y []int32, c float32) (some int) {
 	return some
 }
 
-// Restrict implements structured.Restricter. A span that must be a constituent forbids those that cross it: a binary tree has every span that none of
-// its own crosses.
+// Restrict implements structured.Restricter. A span that must be a constituent forbids those that cross it: a binary
+// tree has every span that none of its own crosses.
 func (Tree) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	never, single := float32(math.Inf(-1)), [1]int32{}
 	n, span, label, width := Words(len(gold.Output)), θ.Parts[0].Of(b), θ.Parts[1].Of(b), θ.Parts[1].Width
@@ -216,7 +219,8 @@ func (Tree) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
 	for i := range d.Len() {
 		longest = max(longest, words(i))
 	}
-	// free[m] and right[m] are logarithms of the numbers of binary trees over m words that may be any child, or a right one.
+	// free[m] and right[m] are logarithms of the numbers of binary trees over m words that may be any child, or a right
+	// one.
 	inside, free, right := make([]float64, longest+1), make([]float64, longest+1), make([]float64, longest+1)
 	for m := 1; m <= longest; m++ {
 		if m == 1 {
@@ -266,7 +270,8 @@ func (Tree) Each(θ *structured.Potentials, b int, visit func(y []int32)) {
 		}
 		y[i*n+j] = 0
 	}
-	// children divides what is left of a constituent i to j from word first on: its children are words, or constituents.
+	// children divides what is left of a constituent i to j from word first on: its children are words, or
+	// constituents.
 	children = func(i, first, j int, then func()) {
 		if first > j {
 			then()

@@ -14,9 +14,10 @@ type Bracket struct {
 	First, Last int
 }
 
-// Brackets returns the constituents of an output as EVALB compares them (Sekine and Collins 1997, with the usual settings of Collins): each label of a
-// joined one apart, given what split makes of their names; without the labels TOP, ROOT and S1 at the top; without punctuation, which
-// skip [n] marks, and without constituents that are nothing else; with PRT as ADVP.
+// Brackets returns the constituents of an output as EVALB compares them (Sekine and Collins 1997, with the usual
+// settings of Collins): each label of a joined one apart, given what split makes of their names; without the labels
+// TOP, ROOT and S1 at the top; without punctuation, which skip [n] marks, and without constituents that are nothing
+// else; with PRT as ADVP.
 func Brackets(y []int32, names *structured.Alphabet, split func(name string) []string, skip []bool) []Bracket {
 	n := len(skip)
 	before := make([]int, n+1) // words that count before each one

@@ -2,8 +2,8 @@ package constituents
 
 import "github.com/dsp-go/dsp/structured"
 
-// Hamming is the task loss that counts the spans whose number in the output is wrong: constituents that are missing, that should not be there, or
-// have another label. Numbers that are not known for certain cost nothing.
+// Hamming is the task loss that counts the spans whose number in the output is wrong: constituents that are missing,
+// that should not be there, or have another label. Numbers that are not known for certain cost nothing.
 type Hamming struct{}
 
 // Augment implements structured.TaskLoss: the known numbers less those in common.

@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Small draws the form of a few sentences that are small enough to enumerate: at most 5 words and 3 labels. Some sentences are empty.
+// Small draws the form of a few sentences that are small enough to enumerate: at most 5 words and 3 labels. Some
+// sentences are empty.
 func Small(r *rand.Rand) *structured.Potentials {
 	labels := 1 + r.IntN(3)
 	most := []int{0, 5, 4, 3}[labels]

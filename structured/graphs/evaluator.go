@@ -7,9 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Evaluator compares labelings with the gold ones: the share of right labels (accuracy), and the intersection over union of every class, of
-// which class_iou is the mean. It counts pixels if the data has the table PixelRows, and variables otherwise. What has no known label
-// does not count. It serves one goroutine at a time.
+// Evaluator compares labelings with the gold ones: the share of right labels (accuracy), and the intersection over
+// union of every class, of which class_iou is the mean. It counts pixels if the data has the table PixelRows, and
+// variables otherwise. What has no known label does not count. It serves one goroutine at a time.
 type Evaluator struct {
 	names  []string
 	counts []float64 // [Y×Y] pixels or variables by gold label, then predicted label
@@ -85,8 +85,9 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// Metrics implements structured.Evaluator: accuracy, class_iou, and the number of pixels or variables that count ("labelled"); by class iou,
-// precision, recall, and the numbers of its pixels or variables. Classes that are neither in the gold labels nor predicted do not occur.
+// Metrics implements structured.Evaluator: accuracy, class_iou, and the number of pixels or variables that count
+// ("labelled"); by class iou, precision, recall, and the numbers of its pixels or variables. Classes that are neither
+// in the gold labels nor predicted do not occur.
 func (e *Evaluator) Metrics() structured.Metrics {
 	correct, all, mean, _ := e.totals()
 	m := structured.Metrics{

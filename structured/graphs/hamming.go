@@ -2,8 +2,8 @@ package graphs
 
 import "github.com/dsp-go/dsp/structured"
 
-// Hamming is the task loss that adds up the costs of wrong labels. A wrong label costs LabelWeights [Y] of the gold label (1 if nil), times
-// the variable's entry of Gold.Costs (1 if nil), for instance the pixels of a superpixel.
+// Hamming is the task loss that adds up the costs of wrong labels. A wrong label costs LabelWeights [Y] of the gold
+// label (1 if nil), times the variable's entry of Gold.Costs (1 if nil), for instance the pixels of a superpixel.
 type Hamming struct {
 	LabelWeights []float32
 }

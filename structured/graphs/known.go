@@ -5,8 +5,8 @@ import "github.com/dsp-go/dsp/structured"
 // Void marks what has no label in masks and data files: it counts nowhere.
 const Void = 255
 
-// PixelRows is a table with a row for each variable that stands for pixels: how many have each label. Attribute l of a row is label l, and its
-// value is the number of pixels.
+// PixelRows is a table with a row for each variable that stands for pixels: how many have each label. Attribute l of a
+// row is label l, and its value is the number of pixels.
 const PixelRows = "pixel"
 
 // Types returns the number of edge types, from 0 to the largest that occurs; 0 if the edges have none.
@@ -20,8 +20,9 @@ func Types(d *structured.Dataset) int {
 	return int(n)
 }
 
-// WithoutUnknown returns the data without the variables whose label is not known for certain, and without their edges. The loss of the rest is
-// convex in the potentials; that of partial labels is not. It returns d itself if all labels are known. Of tables it keeps EdgeRows and PixelRows.
+// WithoutUnknown returns the data without the variables whose label is not known for certain, and without their edges.
+// The loss of the rest is convex in the potentials; that of partial labels is not. It returns d itself if all labels
+// are known. Of tables it keeps EdgeRows and PixelRows.
 func WithoutUnknown(d *structured.Dataset) *structured.Dataset {
 	s := selection{to: &structured.Dataset{
 		Name: d.Name, Offsets: make([]int, 1, len(d.Offsets)), Alphabet: d.Alphabet, Dim: d.Dim, IDs: d.IDs, Weights: d.Weights, CostRows: d.CostRows, Looks: d.Looks,

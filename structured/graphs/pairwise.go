@@ -29,11 +29,11 @@ func ParseEdges(name string) (Edges, error) {
 	return structured.ParseName[Edges]("edges", edgeNames, name)
 }
 
-// Pairwise is the structure of labels on the variables of a graph. The variables of an example are its positions, and its graph is one
-// of Dataset.Graphs. An output is a label for every variable.
+// Pairwise is the structure of labels on the variables of a graph. The variables of an example are its positions, and
+// its graph is one of Dataset.Graphs. An output is a label for every variable.
 //
-// Potentials have two parts. "node" scores the labels of each variable [V×Y]; a label of −∞ is one that the variable lacks. "edge"
-// scores the labels of the two ends of each edge: see Edges.
+// Potentials have two parts. "node" scores the labels of each variable [V×Y]; a label of −∞ is one that the variable
+// lacks. "edge" scores the labels of the two ends of each edge: see Edges.
 type Pairwise struct {
 	Edges Edges
 	By    Inference // what finds the best labels
@@ -91,8 +91,8 @@ func (Pairwise) CostRows() string { return structured.Positions }
 // ReadsGraphs implements structured.GraphReader.
 func (Pairwise) ReadsGraphs() {}
 
-// entry returns the place, among an example's values of the edge part, of the potential of edge e of g with labels a and b at its ends;
-// −1 if there is none.
+// entry returns the place, among an example's values of the edge part, of the potential of edge e of g with labels a
+// and b at its ends; −1 if there is none.
 func (p Pairwise) entry(g *structured.Graph, e, labels int, a, b int32) int {
 	switch p.Edges {
 	case Typed:

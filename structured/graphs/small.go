@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Small draws the form of potentials of a few graphs that are small enough to enumerate, some without variables. They may have loops and
-// several edges between the same variables.
+// Small draws the form of potentials of a few graphs that are small enough to enumerate, some without variables. They
+// may have loops and several edges between the same variables.
 func (p Pairwise) Small(r *rand.Rand) *structured.Potentials {
 	labels, types := 1+r.IntN(4), 1+r.IntN(3)
 	if p.By == Cut {
@@ -45,8 +45,8 @@ func (p Pairwise) Small(r *rand.Rand) *structured.Potentials {
 	return θ
 }
 
-// Prepare makes drawn potentials those that the inference answers for: for cuts, it swaps the scores of equal and different labels of
-// edges that favour different ones.
+// Prepare makes drawn potentials those that the inference answers for: for cuts, it swaps the scores of equal and
+// different labels of edges that favour different ones.
 func (p Pairwise) Prepare(θ *structured.Potentials) {
 	if p.By != Cut {
 		return

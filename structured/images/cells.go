@@ -8,11 +8,12 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// CellFeatures is D, the number of features of a cell: mean colour (3), standard deviation of the colour (3), orientations of the
-// gradient (9), strength of the gradient (1), and position (2).
+// CellFeatures is D, the number of features of a cell: mean colour (3), standard deviation of the colour (3),
+// orientations of the gradient (9), strength of the gradient (1), and position (2).
 const CellFeatures = 3 + 3 + orientations + 1 + 2
 
-// orientations is the number of bins of the gradient's direction, over half a turn: an edge and its negative fall into the same bin.
+// orientations is the number of bins of the gradient's direction, over half a turn: an edge and its negative fall into
+// the same bin.
 const orientations = 9
 
 // Offsets of the features of a cell. The mean colour is at 0.
@@ -26,9 +27,10 @@ const (
 )
 
 // Cells computes the features of a grid of rows × columns cells that divide the image evenly, and writes them to dst
-// [rows·columns×CellFeatures], row by row. Colours are from 0 to 1. The orientations sum to at most 1, as they are divided by the strength
-// of the gradient in the cell and its eight neighbours (as in histograms of oriented gradients, Dalal and Triggs 2005). The position is that
-// of the cell's centre, from -1 to 1, x before y. The image must have at least one pixel per cell in both directions.
+// [rows·columns×CellFeatures], row by row. Colours are from 0 to 1. The orientations sum to at most 1, as they are
+// divided by the strength of the gradient in the cell and its eight neighbours (as in histograms of oriented gradients,
+// Dalal and Triggs 2005). The position is that of the cell's centre, from -1 to 1, x before y. The image must have at
+// least one pixel per cell in both directions.
 func (m *Image) Cells(dst []float32, rows, columns int) error {
 	return m.plane().cells(dst, rows, columns)
 }
@@ -53,7 +55,8 @@ type Describer struct {
 // Width returns the number of features of a box.
 func (d *Describer) Width() int { return d.Grid * d.Grid * CellFeatures }
 
-// Describe writes the features of a box to dst [Grid×Grid×CellFeatures], the cells row by row. The box must overlap the image.
+// Describe writes the features of a box to dst [Grid×Grid×CellFeatures], the cells row by row. The box must overlap the
+// image.
 func (d *Describer) Describe(dst []float32, m *Image, box boxes.Box) error {
 	d.width, d.height = d.Side, d.Side
 	d.pixels = vec.Grow(d.pixels, 3*d.Side*d.Side)
@@ -106,7 +109,8 @@ func (p *plane) begin(n int) {
 	}
 }
 
-// average turns the sums over the pixels of every cell into means, and those of squared colours into standard deviations.
+// average turns the sums over the pixels of every cell into means, and those of squared colours into standard
+// deviations.
 func (p *plane) average(dst []float32) {
 	for cell, n := range p.counts {
 		f := dst[cell*CellFeatures:][:CellFeatures]
@@ -147,7 +151,8 @@ func (p *plane) addPixel(f []float32, x, y int) {
 // faint is the strength of a gradient below which noise is not made to look like structure.
 const faint = 0.01
 
-// normalise divides the orientations of every cell by the mean strength of the gradient around it, or by its own if that is larger.
+// normalise divides the orientations of every cell by the mean strength of the gradient around it, or by its own if
+// that is larger.
 func normalise(f []float32, rows, columns int) {
 	const d = CellFeatures
 	for r := range rows {

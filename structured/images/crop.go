@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Cropper cuts boxes out of images and resizes them. Its zero value is ready; it keeps scratch memory and serves one goroutine at a time.
+// Cropper cuts boxes out of images and resizes them. Its zero value is ready; it keeps scratch memory and serves one
+// goroutine at a time.
 type Cropper struct {
 	row             []float32 // [width×3] of the image, resized along it
 	across, upright []taps
@@ -20,9 +21,10 @@ type taps struct {
 }
 
 // Crop cuts the box out of the image, resizes it to height × width pixels, whatever its aspect, and writes it to dst
-// [height×width×3], red, green and blue from 0 to 1. It interpolates linearly where it enlarges and averages with a triangular filter
-// where it shrinks. Pixels outside the box do not count, except for the rest of those that its edges cut. The box must overlap the image. Of the
-// image one row after the other is resized, so that scratch memory grows with its sides alone.
+// [height×width×3], red, green and blue from 0 to 1. It interpolates linearly where it enlarges and averages with a
+// triangular filter where it shrinks. Pixels outside the box do not count, except for the rest of those that its edges
+// cut. The box must overlap the image. Of the image one row after the other is resized, so that scratch memory grows
+// with its sides alone.
 func (c *Cropper) Crop(dst []float32, m *Image, box boxes.Box, height, width int) {
 	c.across = resample(c.across, width, box.X, box.Width, m.Width)
 	c.upright = resample(c.upright, height, box.Y, box.Height, m.Height)

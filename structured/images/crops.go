@@ -10,9 +10,10 @@ import (
 	"github.com/dsp-go/dsp/structured/boxes"
 )
 
-// Crops are inputs of positions that are places in images: the pixels of a square around each, then numbers that were computed before. They are a
-// structured.FeatureSource that keeps every pixel once, in a byte per colour. Squares overlap, so the numbers of all of them would need much more
-// memory; they are cut out whenever they are needed, on a device too.
+// Crops are inputs of positions that are places in images: the pixels of a square around each, then numbers that were
+// computed before. They are a structured.FeatureSource that keeps every pixel once, in a byte per colour. Squares
+// overlap, so the numbers of all of them would need much more memory; they are cut out whenever they are needed, on a
+// device too.
 type Crops struct {
 	Side   int       // pixels along each side of a square
 	Width  int       // other numbers of a position
@@ -45,8 +46,8 @@ func (c *Crops) Dim() int { return c.Side*c.Side*Channels + c.Width }
 // Bytes returns the memory of the pixels.
 func (c *Crops) Bytes() int { return len(c.Pixels) }
 
-// Add appends an image and the positions in it. Centres [positions] are in pixels, x before y; the centre of the first pixel is (0, 0). Beside
-// [positions×Width] are their other numbers.
+// Add appends an image and the positions in it. Centres [positions] are in pixels, x before y; the centre of the first
+// pixel is (0, 0). Beside [positions×Width] are their other numbers.
 func (c *Crops) Add(m *Image, centres [][2]float64, beside []float32) {
 	image, half := int32(len(c.Shapes)/3), float64(c.Side)/2
 	c.Shapes = append(c.Shapes, int64(len(c.Pixels)/Channels), int64(m.Width), int64(m.Height))
@@ -60,8 +61,8 @@ func (c *Crops) Add(m *Image, centres [][2]float64, beside []float32) {
 // first returns the first of the pixels along an axis around a centre. Of two that are as near, it takes the later one.
 func first(centre, half float64) int32 { return int32(math.Floor(centre + 1 - half)) }
 
-// Read implements structured.FeatureSource. Row by row, a position has its pixels, red, green and blue from −2 to 2, then its other numbers. Beyond
-// the image, its outermost pixels are repeated.
+// Read implements structured.FeatureSource. Row by row, a position has its pixels, red, green and blue from −2 to 2,
+// then its other numbers. Beyond the image, its outermost pixels are repeated.
 func (c *Crops) Read(dst []float32, from, to int) error {
 	dim := c.Dim()
 	for p := from; p < to; p++ {

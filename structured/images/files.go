@@ -12,7 +12,8 @@ import (
 // Kinds are the endings of files of images, in lower case.
 var Kinds = []string{".png", ".jpg", ".jpeg"}
 
-// Files lists the image files of a folder, sorted by name, without hidden ones; of a file, the file itself. No image is bad input.
+// Files lists the image files of a folder, sorted by name, without hidden ones; of a file, the file itself. No image is
+// bad input.
 func Files(path string) (dir string, names []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package images reads PNG and JPEG images upright, and computes the inputs of networks from them: crops of boxes resized to a fixed size, and
-// features of the cells of a grid, on the image or on a crop, and of regions of any shape.
+// Package images reads PNG and JPEG images upright, and computes the inputs of networks from them: crops of boxes
+// resized to a fixed size, and features of the cells of a grid, on the image or on a crop, and of regions of any shape.
 package images
 
 import (
@@ -24,8 +24,8 @@ type Image struct {
 	Stored Orientation // how its file stores the pixels
 }
 
-// MaxPixels is the largest number of pixels that Decode accepts, and MaxSide the longest side: what images become may grow with a side alone. A file
-// of a few bytes can claim to be a huge image.
+// MaxPixels is the largest number of pixels that Decode accepts, and MaxSide the longest side: what images become may
+// grow with a side alone. A file of a few bytes can claim to be a huge image.
 const (
 	MaxPixels = 1 << 26
 	MaxSide   = 1 << 16
@@ -117,8 +117,8 @@ func HeaderOf(r io.ReadSeeker, name string) (Header, error) {
 	return h, nil
 }
 
-// Decode decodes a PNG or JPEG image and turns it upright, as its Orientation says; name is the name of its file, for messages. Transparent parts
-// become white. Of values of 16 bits the upper 8 are kept.
+// Decode decodes a PNG or JPEG image and turns it upright, as its Orientation says; name is the name of its file, for
+// messages. Transparent parts become white. Of values of 16 bits the upper 8 are kept.
 func Decode(r io.ReadSeeker, name string) (*Image, error) {
 	h, err := HeaderOf(r, name)
 	if err != nil {

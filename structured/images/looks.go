@@ -30,8 +30,8 @@ func (m *Image) Look(size float64) structured.ImageLook {
 // Scale returns the root of the area, the size in pixels of an image whose sides matter alike.
 func (m *Image) Scale() float64 { return math.Sqrt(float64(m.Width) * float64(m.Height)) }
 
-// Looks is what several images look like: the means over images of their colours, of the logarithm of their contrast and of that of their size, and the
-// standard deviations between images.
+// Looks is what several images look like: the means over images of their colours, of the logarithm of their contrast
+// and of that of their size, and the standard deviations between images.
 type Looks struct {
 	Images int             `json:"images"`
 	Mean   [looked]float64 `json:"mean"`
@@ -100,12 +100,14 @@ const (
 	OtherSize
 )
 
-// alike is how far the means of images may differ of which a model reads one as it reads the other: for colours, the logarithm of contrast and that of size.
+// alike is how far the means of images may differ of which a model reads one as it reads the other: for colours, the
+// logarithm of contrast and that of size.
 var alike = [looked]float64{.03, .03, .03, math.Log(1.15), math.Log(1.3)}
 
-// Unlike returns in what other images differ from the training images l so much that they are of another kind. The mean of a set of n images may be
-// 1 + 6/n^¾ standard deviations between training images away, beyond what is alike anyway: a whole set of images each of which would be unusual is of another kind,
-// and so is a single image that is far from all. With few training images their standard deviation says little, and more is allowed.
+// Unlike returns in what other images differ from the training images l so much that they are of another kind. The mean
+// of a set of n images may be 1 + 6/n^¾ standard deviations between training images away, beyond what is alike anyway:
+// a whole set of images each of which would be unusual is of another kind, and so is a single image that is far from
+// all. With few training images their standard deviation says little, and more is allowed.
 func (l *Looks) Unlike(other *Looks) (all []Difference) {
 	if l == nil || other == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/boxes"
 )
 
-// Orientation says how the pixels that a file stores are to be turned to be seen upright: the value of EXIF's tag Orientation (CIPA DC-008,
-// 4.6.5.1.6), but for 1. From 5 on, width and height change places.
+// Orientation says how the pixels that a file stores are to be turned to be seen upright: the value of EXIF's tag
+// Orientation (CIPA DC-008, 4.6.5.1.6), but for 1. From 5 on, width and height change places.
 type Orientation uint8
 
 // Upright pixels are stored as they are to be seen: EXIF's 1.
@@ -21,7 +21,8 @@ func (o Orientation) Turns() bool { return o > 1 }
 // Swaps reports whether width and height change places.
 func (o Orientation) Swaps() bool { return o >= 5 }
 
-// mirrors reports whether, after rows and columns have changed places if they do, each row, and each column, is reversed.
+// mirrors reports whether, after rows and columns have changed places if they do, each row, and each column, is
+// reversed.
 func (o Orientation) mirrors() (rows, columns bool) {
 	switch o {
 	case 2, 6:
@@ -107,8 +108,8 @@ const (
 	mostExif      = 1 << 16 // bytes that are read of it: more than a segment of a JPEG holds
 )
 
-// OrientationOf returns what the EXIF of a JPEG image says, or that of a PNG image (chunk eXIf). Without EXIF, or if it is broken, it is Upright: a
-// file whose pixels can be decoded is an image.
+// OrientationOf returns what the EXIF of a JPEG image says, or that of a PNG image (chunk eXIf). Without EXIF, or if it
+// is broken, it is Upright: a file whose pixels can be decoded is an image.
 func OrientationOf(r io.ReadSeeker) Orientation {
 	var start [8]byte
 	if _, err := io.ReadFull(r, start[:]); err != nil {

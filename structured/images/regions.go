@@ -1,8 +1,9 @@
 package images
 
-// Regions computes the features of regions of any shape, and writes them to dst [count×CellFeatures]. Pixel y·Width+x belongs to region
-// of[y·Width+x], and every region from 0 to count−1 has a pixel. The features are those that Cells has, with two differences: the
-// orientations are divided by the strength of the gradient in the region alone, and the position is that of its centre of mass.
+// Regions computes the features of regions of any shape, and writes them to dst [count×CellFeatures]. Pixel y·Width+x
+// belongs to region of[y·Width+x], and every region from 0 to count−1 has a pixel. The features are those that Cells
+// has, with two differences: the orientations are divided by the strength of the gradient in the region alone, and the
+// position is that of its centre of mass.
 func (m *Image) Regions(dst []float32, of []int32, count int) {
 	const d = CellFeatures
 	dst = dst[:count*d]

@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Check returns an error unless y is a matching with that many targets. Numbers below 0 are not known for certain and are not checked.
+// Check returns an error unless y is a matching with that many targets. Numbers below 0 are not known for certain and
+// are not checked.
 func Check(y []int32, targets int) error {
 	taken := make([]int, targets+1) // by which source, counted from 1
 	for i, number := range y {
@@ -27,9 +28,9 @@ func Check(y []int32, targets int) error {
 // CostRows implements structured.CostReader: a cost per pair.
 func (Matching) CostRows() string { return PairRows }
 
-// CheckData implements structured.DataChecker: an example has the same number of pairs for every source, its gold output, if there is
-// one, is a matching, and costs, if there are any, are finite numbers ≥ 0, one per pair. If matchings must be complete, no
-// example has more sources than targets.
+// CheckData implements structured.DataChecker: an example has the same number of pairs for every source, its gold
+// output, if there is one, is a matching, and costs, if there are any, are finite numbers ≥ 0, one per pair. If
+// matchings must be complete, no example has more sources than targets.
 func (s Matching) CheckData(d *structured.Dataset) error {
 	pairs := d.Rows(PairRows)
 	if d.Costs != nil && (d.CostRows != PairRows || len(d.Costs) != pairs[d.Len()]) {

@@ -6,8 +6,9 @@ import "github.com/dsp-go/dsp/structured"
 //
 //	ℓ(y, y*) = Miss · (links of y* that y lacks) + False · Σ cost of the links of y that y* lacks.
 //
-// The cost of a false link is its entry in Gold.Costs [n·m], or 1 without; a link that is possible but not sure costs 0. The loss is
-// a sum over sources: a source with another number than in y* costs Miss if y* gives it a link, plus False·cost if y does.
+// The cost of a false link is its entry in Gold.Costs [n·m], or 1 without; a link that is possible but not sure
+// costs 0. The loss is a sum over sources: a source with another number than in y* costs Miss if y* gives it a link,
+// plus False·cost if y does.
 //
 // With partial gold outputs, a source costs the least over its possible numbers, and nothing if it has one of them.
 type Loss struct {

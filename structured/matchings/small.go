@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Small draws the form of potentials of a few examples that are small enough to enumerate: at most 4 sources and 4 targets, some
-// with none of either. Complete matchings exist in all of them.
+// Small draws the form of potentials of a few examples that are small enough to enumerate: at most 4 sources and 4
+// targets, some with none of either. Complete matchings exist in all of them.
 func (s Matching) Small(r *rand.Rand) *structured.Potentials {
 	var sources, targets []int
 	for range 1 + r.IntN(3) {
@@ -22,8 +22,8 @@ func (s Matching) Small(r *rand.Rand) *structured.Potentials {
 	return θ
 }
 
-// Resize gives θ the form of a batch of matchings, with the numbers of sources and of targets of each example, and reuses its memory.
-// The values are undefined.
+// Resize gives θ the form of a batch of matchings, with the numbers of sources and of targets of each example, and
+// reuses its memory. The values are undefined.
 func (s Matching) Resize(θ *structured.Potentials, sources, targets []int) {
 	outputs, pairs := []int{0}, []int{0}
 	for b, n := range sources {

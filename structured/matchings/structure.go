@@ -7,11 +7,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Matching is the structure of matchings of n sources with m targets. An output has a number per source: 0 if it is unmatched, else
-// the number of its target from 1. No target serves two sources.
+// Matching is the structure of matchings of n sources with m targets. An output has a number per source: 0 if it is
+// unmatched, else the number of its target from 1. No target serves two sources.
 //
-// Potentials have the parts "pair", a score per source and target [n·m×1] in row i·m + j, and "unmatched", the score of a source
-// without a target [n×1]. Pillutla et al. 2019, appendix C.3, have complete matchings only.
+// Potentials have the parts "pair", a score per source and target [n·m×1] in row i·m + j, and "unmatched", the score of
+// a source without a target [n×1]. Pillutla et al. 2019, appendix C.3, have complete matchings only.
 type Matching struct {
 	Complete bool // every source must have a target: there is no part "unmatched", and no output if n > m
 }
@@ -39,8 +39,8 @@ func (s Matching) Name() string {
 	return "matching"
 }
 
-// Sizes returns the numbers of sources and of targets of an example with outputs of length n and that many pairs. Without sources
-// nobody can tell the number of targets, and nothing depends on it: it is 0.
+// Sizes returns the numbers of sources and of targets of an example with outputs of length n and that many pairs.
+// Without sources nobody can tell the number of targets, and nothing depends on it: it is 0.
 func Sizes(n, pairs int) (sources, targets int) {
 	if n == 0 {
 		return 0, 0
@@ -109,9 +109,9 @@ func (s Matching) Restrict(θ *structured.Potentials, b int, gold structured.Gol
 	}
 }
 
-// LeastRisk implements structured.Structure for the task loss Loss{Miss: 1, False: 1}. A link of probability p has the expected loss
-// 1 − p, and spares p that it would cost to lack it. So it is worth 2p − 1, and a source stays unmatched rather than take a link
-// that is less likely than not. What is forbidden stays so.
+// LeastRisk implements structured.Structure for the task loss Loss{Miss: 1, False: 1}. A link of probability p has the
+// expected loss 1 − p, and spares p that it would cost to lack it. So it is worth 2p − 1, and a source stays unmatched
+// rather than take a link that is less likely than not. What is forbidden stays so.
 func (s Matching) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	θ.SetAllowed(0, func(k int) float32 { return 2*u.Parts[0].Values[k] - 1 })
 	if !s.Complete {
@@ -119,8 +119,8 @@ func (s Matching) LeastRisk(u *structured.Marginals, θ *structured.Potentials) 
 	}
 }
 
-// LogOutputs implements structured.Structure. There are Σ_k C(n,k)·C(m,k)·k! matchings, one term per number k of links; of them
-// m!/(m−n)! are complete. The logarithm is −∞ if n > m and matchings must be complete.
+// LogOutputs implements structured.Structure. There are Σ_k C(n,k)·C(m,k)·k! matchings, one term per number k of links;
+// of them m!/(m−n)! are complete. The logarithm is −∞ if n > m and matchings must be complete.
 func (s Matching) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
 	sum, pairs := 0.0, d.Rows(PairRows)
 	for i := range d.Len() {

@@ -6,11 +6,12 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Alignment is the structure of monotone alignments of n source items with m target items: paths from the pair of the first items to that of
-// the last ones. A step of a path goes on by one item in the target (→), in the source (↓), or in both (↘), so that every item has a link.
+// Alignment is the structure of monotone alignments of n source items with m target items: paths from the pair of the
+// first items to that of the last ones. A step of a path goes on by one item in the target (→), in the source (↓), or
+// in both (↘), so that every item has a link.
 //
-// An output has n+m−1 numbers, one for each d = i+j: 1 + i if the path has a pair (i, j) with that sum, 0 if it steps over it by ↘. There are no
-// outputs without source or target items: such an example has no numbers.
+// An output has n+m−1 numbers, one for each d = i+j: 1 + i if the path has a pair (i, j) with that sum, 0 if it steps
+// over it by ↘. There are no outputs without source or target items: such an example has no numbers.
 //
 // Potentials have two parts:
 //
@@ -138,7 +139,8 @@ func (Alignment) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	walk(y, m, func(part, entry int) { of[part][entry] += c })
 }
 
-// SkipsRows implements structured.RowSkipper: a path has few of the pairs, and one step to every source item but the first.
+// SkipsRows implements structured.RowSkipper: a path has few of the pairs, and one step to every source item but the
+// first.
 func (Alignment) SkipsRows(part int) bool { return part == pairs }
 
 // Locate implements structured.Locator: the pairs.
@@ -147,8 +149,8 @@ func (Alignment) Locate(θ *structured.Potentials, y []int32, visit func(part, e
 	Each(y, func(i, j int) { visit(pairs, i*m+j, -1) })
 }
 
-// Raise implements structured.Raiser. A number that is 0 is shared by the outputs that step over its pairs: all pairs with that sum get less, and
-// all outputs more, through the pair of the first items.
+// Raise implements structured.Raiser. A number that is 0 is shared by the outputs that step over its pairs: all pairs
+// with that sum get less, and all outputs more, through the pair of the first items.
 func (Alignment) Raise(θ *structured.Potentials, b int, y []int32, c float32) {
 	n, m := Sizes(θ.Parts, b)
 	pair, over := θ.Parts[pairs].Of(b), 0
@@ -168,14 +170,15 @@ func (Alignment) Raise(θ *structured.Potentials, b int, y []int32, c float32) {
 	}
 }
 
-// LeastRisk implements structured.RiskMinimiser for the task loss Loss{Miss: 1, False: 1}: a link of probability p costs 1 − p, and spares p
-// that it would cost to lack it.
+// LeastRisk implements structured.RiskMinimiser for the task loss Loss{Miss: 1, False: 1}: a link of probability p
+// costs 1 − p, and spares p that it would cost to lack it.
 func (Alignment) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	θ.SetAllowed(pairs, func(k int) float32 { return 2*u.Parts[pairs].Values[k] - 1 })
 	θ.SetAllowed(steps, func(int) float32 { return 0 })
 }
 
-// LogOutputs implements structured.Structure. Paths with k steps ↘ are counted by the order of their n+m−2−k steps: Delannoy's numbers.
+// LogOutputs implements structured.Structure. Paths with k steps ↘ are counted by the order of their n+m−2−k steps:
+// Delannoy's numbers.
 func (Alignment) LogOutputs(d *structured.Dataset, _ structured.Form) float64 {
 	sum, pair, source := 0.0, d.Rows(structured.Pairs), d.Rows(structured.Sources)
 	for i := range d.Len() {
@@ -186,7 +189,8 @@ func (Alignment) LogOutputs(d *structured.Dataset, _ structured.Form) float64 {
 	return sum / float64(max(1, d.Len()))
 }
 
-// logPaths returns the logarithm of Σ_k (a+b−k)! / (k!·(a−k)!·(b−k)!), the number of paths of a steps in one direction and b in the other.
+// logPaths returns the logarithm of Σ_k (a+b−k)! / (k!·(a−k)!·(b−k)!), the number of paths of a steps in one direction
+// and b in the other.
 func logPaths(a, b int) float64 {
 	terms, top := make([]float64, min(a, b)+1), math.Inf(-1)
 	for k := range terms {
@@ -211,7 +215,8 @@ func (Alignment) TaskLoss() structured.TaskLoss { return Loss{Miss: 1, False: 1}
 // CostRows implements structured.CostReader: a cost per pair.
 func (Alignment) CostRows() string { return structured.Pairs }
 
-// CheckData implements structured.DataChecker: an example has as many pairs for every source item, and its gold output, if there is one, is a path.
+// CheckData implements structured.DataChecker: an example has as many pairs for every source item, and its gold output,
+// if there is one, is a path.
 func (Alignment) CheckData(d *structured.Dataset) error {
 	pair, source := d.Rows(structured.Pairs), d.Rows(structured.Sources)
 	for i := range d.Len() {

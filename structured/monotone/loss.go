@@ -11,8 +11,8 @@ type Loss struct {
 	Miss, False float32
 }
 
-// pairs visits the task losses of pairs. All outputs have the pair of the first items, which gets the loss of missing all links; the other gold ones
-// give theirs back.
+// pairs visits the task losses of pairs. All outputs have the pair of the first items, which gets the loss of missing
+// all links; the other gold ones give theirs back.
 func (l Loss) pairs(gold structured.Gold, n, m int, visit func(row int, loss float32)) {
 	if len(gold.Output) == 0 {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Small draws the form of potentials of a few examples that are small enough to enumerate: at most 5 source and 5 target items, some
-// with none of either.
+// Small draws the form of potentials of a few examples that are small enough to enumerate: at most 5 source and 5
+// target items, some with none of either.
 func Small(r *rand.Rand) *structured.Potentials {
 	var sources, targets []int
 	for range 1 + r.IntN(3) {
@@ -22,8 +22,8 @@ func Small(r *rand.Rand) *structured.Potentials {
 	return θ
 }
 
-// Resize gives θ the form of a batch of alignments, with the numbers of source and of target items of each example, and reuses its memory.
-// The values are undefined.
+// Resize gives θ the form of a batch of alignments, with the numbers of source and of target items of each example, and
+// reuses its memory. The values are undefined.
 func Resize(θ *structured.Potentials, sources, targets []int) {
 	outputs, rows, items := []int{0}, []int{0}, []int{0}
 	for b, n := range sources {

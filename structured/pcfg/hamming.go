@@ -5,8 +5,8 @@ import (
 	"github.com/dsp-go/dsp/structured/constituents"
 )
 
-// Hamming is the task loss that counts wrong numbers: spans that are missing, that should not be there, or have another nonterminal,
-// and words with another preterminal. Numbers that are not known for certain cost nothing.
+// Hamming is the task loss that counts wrong numbers: spans that are missing, that should not be there, or have another
+// nonterminal, and words with another preterminal. Numbers that are not known for certain cost nothing.
 type Hamming struct{}
 
 // Augment implements structured.TaskLoss: the known numbers less those in common.
@@ -42,8 +42,9 @@ func (Tree) Raise(θ *structured.Potentials, b int, y []int32, c float32) {
 	inAll(θ.Parts, y, func(part, entry int) { θ.Parts[part].Of(b)[entry] += float32(zeros) * c })
 }
 
-// inCommon visits entries whose sum over a tree, with the number of zeros that are known, is how many known numbers it has in common
-// with y: those of its symbols, and less for each span where y has none. It returns how many numbers are known, and zeros.
+// inCommon visits entries whose sum over a tree, with the number of zeros that are known, is how many known numbers it
+// has in common with y: those of its symbols, and less for each span where y has none. It returns how many numbers are
+// known, and zeros.
 func inCommon(parts []structured.Part, y []int32, visit func(part, entry int, c float32)) (known, zeros int) {
 	nonterminals, preterminals := Sizes(parts)
 	n := constituents.Words(len(y))

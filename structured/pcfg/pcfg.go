@@ -8,12 +8,13 @@ import (
 	"github.com/dsp-go/dsp/structured/constituents"
 )
 
-// Tree is the structure of a derivation of a sentence of n words by a grammar with nonterminals A and preterminals P: a binary tree
-// whose spans of several words have a nonterminal each, and whose words have a preterminal each. Rules are A → B C, where B and C are
-// symbols: nonterminals, numbered from 0, and after them the preterminals. A sentence of one word has its preterminal alone.
+// Tree is the structure of a derivation of a sentence of n words by a grammar with nonterminals A and preterminals P: a
+// binary tree whose spans of several words have a nonterminal each, and whose words have a preterminal each. Rules are
+// A → B C, where B and C are symbols: nonterminals, numbered from 0, and after them the preterminals. A sentence of one
+// word has its preterminal alone.
 //
-// An output has n·n numbers: number i·n + j is 0 if words i to j are no span of the tree, else 1 plus its nonterminal; for i = j it is
-// 1 plus the preterminal of the word. Numbers with i > j are 0.
+// An output has n·n numbers: number i·n + j is 0 if words i to j are no span of the tree, else 1 plus its nonterminal;
+// for i = j it is 1 plus the preterminal of the word. Numbers with i > j are 0.
 //
 // Potentials have four parts. With N nonterminals, M preterminals and S = N + M symbols:
 //
@@ -33,8 +34,8 @@ const (
 	root
 )
 
-// Form returns the form of the potentials of a grammar with so many nonterminals and preterminals. Examples may have rules of
-// their own, as those of a neural grammar with a latent variable do.
+// Form returns the form of the potentials of a grammar with so many nonterminals and preterminals. Examples may have
+// rules of their own, as those of a neural grammar with a latent variable do.
 func Form(nonterminals, preterminals int, perExample bool) structured.Form {
 	symbols, rows := nonterminals+preterminals, structured.Tied
 	if perExample {
@@ -145,8 +146,8 @@ func (Tree) Locate(θ *structured.Potentials, y []int32, visit func(part, entry 
 	}
 }
 
-// Restrict implements structured.Restricter. A span that must be in the tree forbids those that cross it: a binary tree has every
-// span that none of its own crosses.
+// Restrict implements structured.Restricter. A span that must be in the tree forbids those that cross it: a binary tree
+// has every span that none of its own crosses.
 func (Tree) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	single, n := [1]int32{}, constituents.Words(len(gold.Output))
 	spans, words := θ.Parts[span].Of(b), θ.Parts[terminal].Of(b)
@@ -199,7 +200,8 @@ func forbidOthers(scores []float32, possible []int32) {
 	}
 }
 
-// LeastRisk implements structured.RiskMinimiser. A span is worth the probability of its symbol there, less that of no span there.
+// LeastRisk implements structured.RiskMinimiser. A span is worth the probability of its symbol there, less that of no
+// span there.
 func (Tree) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	width, p := θ.Parts[span].Width, u.Parts[span].Values
 	θ.SetAllowed(span, func(k int) float32 {

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/constituents"
 )
 
-// Small draws the form of a few sentences that are small enough to enumerate, with at most three nonterminals and preterminals each,
-// and rules that they share or of their own. Some sentences are empty.
+// Small draws the form of a few sentences that are small enough to enumerate, with at most three nonterminals and
+// preterminals each, and rules that they share or of their own. Some sentences are empty.
 func Small(r *rand.Rand) *structured.Potentials {
 	nonterminals, preterminals := 1+r.IntN(3), 1+r.IntN(3)
 	most, trees := 1, preterminals // trees over so many words, but for their shapes

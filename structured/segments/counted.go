@@ -10,8 +10,8 @@ import (
 //
 //	"loss" [1×1] "example"   multiplies the number of segments that are wrong, see Wrong; 0 when predicting
 //
-// No sum over tags, lengths and transitions gives that number, so Score and Add compute it from the gold output that potentials and marginals
-// carry. It is 0 where that is missing or not fully known.
+// No sum over tags, lengths and transitions gives that number, so Score and Add compute it from the gold output that
+// potentials and marginals carry. It is 0 where that is missing or not fully known.
 type Counted struct{ Segments }
 
 // CountedForm is Form with the part of the loss.
@@ -63,8 +63,8 @@ func Outside(tags int) int32 {
 	return int32(Labels(tags)) - 1
 }
 
-// Wrong returns the number of segments of an output that are none of the gold one, and of those of the gold one that it lacks. Segments outside do
-// not count. It is 0 if there is no gold output.
+// Wrong returns the number of segments of an output that are none of the gold one, and of those of the gold one that it
+// lacks. Segments outside do not count. It is 0 if there is no gold output.
 func Wrong(y, gold []int32, tags int) int {
 	if len(gold) == 0 {
 		return 0

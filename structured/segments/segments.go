@@ -1,5 +1,6 @@
-// Package segments defines semi-Markov chains (Sarawagi and Cohen 2004): sequences that are divided into segments, each with a label and a
-// length. An output is written as tags, one number for each position, as the columns of a file have them.
+// Package segments defines semi-Markov chains (Sarawagi and Cohen 2004): sequences that are divided into segments, each
+// with a label and a length. An output is written as tags, one number for each position, as the columns of a file have
+// them.
 package segments
 
 import (
@@ -9,10 +10,11 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Segments is the structure of a sequence of T positions that is divided into segments with labels 0 to Y−1, none longer than L positions.
+// Segments is the structure of a sequence of T positions that is divided into segments with labels 0 to Y−1, none
+// longer than L positions.
 //
-// An output is T tags: tag 2y begins a segment with label y, and tag 2y+1 continues it. With an odd number of tags, 2Y−1, segments with the
-// last label have one position: such as O, for positions outside every entity.
+// An output is T tags: tag 2y begins a segment with label y, and tag 2y+1 continues it. With an odd number of tags,
+// 2Y−1, segments with the last label have one position: such as O, for positions outside every entity.
 //
 // Potentials have three to five parts:
 //
@@ -25,12 +27,13 @@ import (
 // The scores of the tags inside a segment add up, so that the best segments take O(T·L·Y + T·Y²).
 type Segments struct{}
 
-// Rows is the table of the part "segment": for each position of an example, and each length of the segments that end there, from the shortest to the
-// longest one.
+// Rows is the table of the part "segment": for each position of an example, and each length of the segments that end
+// there, from the shortest to the longest one.
 const Rows = "segment"
 
-// Row returns the row of the segment of so many positions that ends at position t, in an example with segments of at most longest positions. That of
-// length 1 at position T, beyond the end, is the number of rows of an example of T positions.
+// Row returns the row of the segment of so many positions that ends at position t, in an example with segments of at
+// most longest positions. That of length 1 at position T, beyond the end, is the number of rows of an example of T
+// positions.
 func Row(t, length, longest int) int {
 	if t < longest {
 		return t*(t+1)/2 + length - 1
@@ -117,7 +120,8 @@ func Longest(d *structured.Dataset) int {
 	return longest
 }
 
-// Valid reports whether tags are an output: known tags that continue only segments of their label, in segments that are not too long.
+// Valid reports whether tags are an output: known tags that continue only segments of their label, in segments that are
+// not too long.
 func (s Shape) Valid(tags []int32) bool {
 	length := 0
 	for t, tag := range tags {
@@ -208,7 +212,8 @@ func (Segments) Add(u *structured.Marginals, b int, tags []int32, c float32) {
 	})
 }
 
-// SkipsRows implements structured.RowSkipper: every position has a tag, but outputs differ in how many segments they have.
+// SkipsRows implements structured.RowSkipper: every position has a tag, but outputs differ in how many segments they
+// have.
 func (Segments) SkipsRows(part int) bool { return part != node }
 
 func (Segments) Raise(θ *structured.Potentials, b int, tags []int32, c float32) {

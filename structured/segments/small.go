@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Small draws the form of a few sequences that are small enough to enumerate: at most 3 labels, segments of at most 4 positions, with or
-// without scores of last positions and of whole segments. Some sequences are empty.
+// Small draws the form of a few sequences that are small enough to enumerate: at most 3 labels, segments of at most 4
+// positions, with or without scores of last positions and of whole segments. Some sequences are empty.
 func Small(r *rand.Rand) *structured.Potentials {
 	tags := 1 + r.IntN(6)
 	most := []int{0, 7, 7, 6, 5, 4, 4}[tags]

@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Edits are the fewest changes that make a string of another: symbols replaced, inserted and deleted (Levenshtein 1966).
+// Edits are the fewest changes that make a string of another: symbols replaced, inserted and deleted (Levenshtein
+// 1966).
 type Edits struct{ Replaced, Inserted, Deleted int }
 
 // Sum returns the number of changes.
@@ -71,7 +72,8 @@ func (e *Evaluator) Add(gold, predicted []int32) {
 	}
 }
 
-// Metrics returns the measures of all lines added so far. Of no gold symbols the character error rate is the number of changes.
+// Metrics returns the measures of all lines added so far. Of no gold symbols the character error rate is the number of
+// changes.
 func (e *Evaluator) Metrics() Metrics {
 	m := Metrics{Symbols: e.symbols, Lines: e.lines, Replaced: e.edits.Replaced, Inserted: e.edits.Inserted, Deleted: e.edits.Deleted}
 	m.CER = float64(e.edits.Sum()) / float64(max(1, e.symbols))

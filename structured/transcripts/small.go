@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Small draws the form of a few lines that are small enough to enumerate: at most 4 labels with the blank, and at most 8 frames. Some are empty.
+// Small draws the form of a few lines that are small enough to enumerate: at most 4 labels with the blank, and at most
+// 8 frames. Some are empty.
 func Small(r *rand.Rand) *structured.Potentials {
 	width := 1 + r.IntN(4)
 	longest := []int{0, 8, 8, 6, 5}[width]

@@ -1,5 +1,6 @@
-// Package transcripts defines lines of symbols whose places are not known: an image of a line, or sound, is cut into frames, each of which shows a symbol
-// or none, and what is known of a line is only what it reads (connectionist temporal classification, Graves et al. 2006).
+// Package transcripts defines lines of symbols whose places are not known: an image of a line, or sound, is cut into
+// frames, each of which shows a symbol or none, and what is known of a line is only what it reads (connectionist
+// temporal classification, Graves et al. 2006).
 package transcripts
 
 import (
@@ -10,11 +11,13 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Frames is the structure of a line of T frames, each labelled with 0, the blank, or 1 plus one of L symbols. The labels of a line read as a string
-// of symbols (Read). Potentials have one part: "frame" scores the labels of each frame [T×(L+1)].
+// Frames is the structure of a line of T frames, each labelled with 0, the blank, or 1 plus one of L symbols. The
+// labels of a line read as a string of symbols (Read). Potentials have one part: "frame" scores the labels of each
+// frame [T×(L+1)].
 //
-// Gold outputs are known by what they read (structured.Gold.Reading). Restrict keeps the labelings that read so, the alignments, of which there are
-// exponentially many: Potentials.Gold says what those of an example must read, and is nil where they may read anything.
+// Gold outputs are known by what they read (structured.Gold.Reading). Restrict keeps the labelings that read so, the
+// alignments, of which there are exponentially many: Potentials.Gold says what those of an example must read, and is
+// nil where they may read anything.
 type Frames struct{}
 
 // Form returns the form of the potentials for a number of symbols.
@@ -25,8 +28,8 @@ func Form(symbols int) structured.Form {
 // Blank is the label of frames without a symbol.
 const Blank = 0
 
-// Read appends what the labels of frames read: runs of equal labels count once, and blanks not at all. Equal symbols that follow each other have a blank
-// between them.
+// Read appends what the labels of frames read: runs of equal labels count once, and blanks not at all. Equal symbols
+// that follow each other have a blank between them.
 func Read(to, labels []int32) []int32 {
 	last := int32(Blank)
 	for _, l := range labels {
@@ -38,7 +41,8 @@ func Read(to, labels []int32) []int32 {
 	return to
 }
 
-// Shortest returns the least number of frames that read so: one for each symbol, and one between equal symbols that follow each other.
+// Shortest returns the least number of frames that read so: one for each symbol, and one between equal symbols that
+// follow each other.
 func Shortest(reading []int32) int {
 	n := len(reading)
 	for k := 1; k < len(reading); k++ {

@@ -8,9 +8,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Metrics measure how well predicted trees match the gold ones. All but the counts are fractions of 1, and 0 if there is nothing
-// to count. UAS counts a word whose head is right. LAS also requires the right relation, up to its subtype (the part after a
-// colon). Both equal the scores of the CoNLL 2018 shared task's evaluation on gold tokens.
+// Metrics measure how well predicted trees match the gold ones. All but the counts are fractions of 1, and 0 if there
+// is nothing to count. UAS counts a word whose head is right. LAS also requires the right relation, up to its subtype
+// (the part after a colon). Both equal the scores of the CoNLL 2018 shared task's evaluation on gold tokens.
 type Metrics struct {
 	UAS        float64 `json:"uas"`         // unlabeled attachment score: share of words with the right head
 	LAS        float64 `json:"las"`         // labeled attachment score: share of words with the right head and relation

@@ -57,7 +57,8 @@ func (Hamming) Loss(y []int32, gold structured.Gold) float64 {
 	return float64(wrong)
 }
 
-// each visits every word with its gold head and relation. One that is not known for certain is negative, and costs nothing.
+// each visits every word with its gold head and relation. One that is not known for certain is negative, and costs
+// nothing.
 func each(gold structured.Gold, visit func(d int, head, relation int32, n int)) {
 	n := len(gold.Output) / 2
 	for d := range n {

@@ -12,9 +12,9 @@ func (m Metrics) String() string {
 		100*m.UAS, 100*m.LAS, 100*m.UASNoPunct, 100*m.LASNoPunct, 100*m.Root)
 }
 
-// Table formats the attachment scores, followed by one line per relation: its frequency in the gold trees, the shares of those
-// words with the right head and with the right head and relation (recall), and the share of the words predicted to have the
-// relation that have the right head and relation (precision).
+// Table formats the attachment scores, followed by one line per relation: its frequency in the gold trees, the shares
+// of those words with the right head and with the right head and relation (recall), and the share of the words
+// predicted to have the relation that have the right head and relation (precision).
 func (m Metrics) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d words in %d sentences; the root is right in %.2f %%\n\n", m.Words, m.Sentences, 100*m.Root)

@@ -1,7 +1,7 @@
 package trees
 
-// Crossing returns the number of arcs that are not projective: an arc is projective if all words under it descend from its head.
-// heads must be a tree. The time is proportional to the total length of all arcs.
+// Crossing returns the number of arcs that are not projective: an arc is projective if all words under it descend from
+// its head. heads must be a tree. The time is proportional to the total length of all arcs.
 func Crossing(heads []int32) int {
 	spans := subtrees(heads)
 	count := 0
@@ -24,9 +24,9 @@ func Projective(heads []int32) bool {
 	return true
 }
 
-// Projectivise makes the tree projective and returns the number of lifts. As long as an arc is not projective, it takes the
-// shortest such arc (the leftmost among equals) and attaches its dependent to the head of its head. The root and the relations
-// do not change.
+// Projectivise makes the tree projective and returns the number of lifts. As long as an arc is not projective, it takes
+// the shortest such arc (the leftmost among equals) and attaches its dependent to the head of its head. The root and
+// the relations do not change.
 //
 // Nivre and Nilsson 2005, "Pseudo-projective dependency parsing", figure 3, without encoding the lifts in labels.
 func Projectivise(heads []int32) (lifts int) {
@@ -58,14 +58,15 @@ func shorter(heads []int32, a, b int) bool {
 	return fromA < fromB
 }
 
-// ends returns the indices of the left and the right end of the arc into the word at index d. Its head must not be the root.
+// ends returns the indices of the left and the right end of the arc into the word at index d. Its head must not be the
+// root.
 func ends(heads []int32, d int) (left, right int) {
 	h := int(heads[d]) - 1
 	return min(h, d), max(h, d)
 }
 
-// spans number the words of a tree in preorder: the descendants of word w, including w, have the numbers first[w] … last[w].
-// Both are indexed by the word's number; index 0 is the root above all words.
+// spans number the words of a tree in preorder: the descendants of word w, including w, have the numbers first[w] …
+// last[w]. Both are indexed by the word's number; index 0 is the root above all words.
 type spans struct{ first, last []int32 }
 
 // subtrees numbers the words of a tree depth first.

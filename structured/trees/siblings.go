@@ -1,8 +1,9 @@
 package trees
 
-// The part "sibling" of trees with siblings (McDonald and Pereira 2006) has a row for each head h, each of its possible dependents d, and each word that may be
-// the dependent of h before d, seen from the head: one of the words between h and d, or none, where d is the nearest on its side. The rows of (d, h) begin
-// with that of none; those of the words between follow in their order. A word whose head is the root has no siblings, since the root has one dependent.
+// The part "sibling" of trees with siblings (McDonald and Pereira 2006) has a row for each head h, each of its possible
+// dependents d, and each word that may be the dependent of h before d, seen from the head: one of the words between h
+// and d, or none, where d is the nearest on its side. The rows of (d, h) begin with that of none; those of the words
+// between follow in their order. A word whose head is the root has no siblings, since the root has one dependent.
 
 // SiblingRows is the table of these rows.
 const SiblingRows = "sibling"
@@ -10,8 +11,8 @@ const SiblingRows = "sibling"
 // Siblings returns the number of rows of a sentence of n words: Σ_{d≠h} |h−d|.
 func Siblings(n int) int { return n * (n*n - 1) / 3 }
 
-// SiblingRow returns the row of none of dependent d with head h, both counted from 0, in a sentence of n words; that of a word between them is
-// as many rows further as it is places right of the left one of the two.
+// SiblingRow returns the row of none of dependent d with head h, both counted from 0, in a sentence of n words; that of
+// a word between them is as many rows further as it is places right of the left one of the two.
 func SiblingRow(n, d, h int) int {
 	before := func(k int) int { return k * (k + 1) / 2 } // 1 + … + k
 	row := 0

@@ -7,12 +7,13 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// SpanningTree is the structure of a dependency tree over n words. Every word has one head, another word or the root. Exactly one
-// word has the root as its head, and the heads form no cycle. An output is n heads (0 for the root, else the number of a word from 1)
-// followed by n relations.
+// SpanningTree is the structure of a dependency tree over n words. Every word has one head, another word or the root.
+// Exactly one word has the root as its head, and the heads form no cycle. An output is n heads (0 for the root, else
+// the number of a word from 1) followed by n relations.
 //
-// Potentials have two parts of n·n rows, one per pair of a dependent d and a head h: row d·n + h, both counted from 0; h = d stands
-// for the root. "arc" scores the pair [n·n×1], "label" each of its possible relations [n·n×R]. With Siblings there is a third part: see siblings.go.
+// Potentials have two parts of n·n rows, one per pair of a dependent d and a head h: row d·n + h, both counted from 0;
+// h = d stands for the root. "arc" scores the pair [n·n×1], "label" each of its possible relations [n·n×R]. With
+// Siblings there is a third part: see siblings.go.
 type SpanningTree struct {
 	NonProjective bool // arcs may cross
 	Siblings      bool // neighbouring dependents of a head on the same side of it score together; projective trees only
@@ -104,7 +105,8 @@ func (SpanningTree) Restrict(θ *structured.Potentials, b int, gold structured.G
 	}
 }
 
-// forbidOthers forbids all numbers below n except the possible ones and those that pass selects. nil possible allows all.
+// forbidOthers forbids all numbers below n except the possible ones and those that pass selects. nil possible allows
+// all.
 func forbidOthers(possible []int32, n int, forbid func(k int), pass func(k int) bool) {
 	if possible == nil {
 		return

@@ -35,7 +35,8 @@ type NotTree struct {
 
 func (e *NotTree) Error() string { return e.Found + ", expected " + e.Expected }
 
-// Check returns nil if heads [n] form a tree with exactly one root, else a *NotTree. A sentence without words is a valid tree.
+// Check returns nil if heads [n] form a tree with exactly one root, else a *NotTree. A sentence without words is a
+// valid tree.
 func Check(heads []int32) error {
 	n := len(heads)
 	root := -1
@@ -65,7 +66,8 @@ func HeadRange(n int) string {
 	return fmt.Sprintf("0 for the root or the number of a word, 1 to %d", n)
 }
 
-// findCycle returns the words of a cycle in the order of their heads, starting with the smallest, or nil. It takes O(n).
+// findCycle returns the words of a cycle in the order of their heads, starting with the smallest, or nil. It takes
+// O(n).
 func findCycle(heads []int32) []int32 {
 	visit := make([]int32, len(heads)+1) // number of the walk that first reached a word, 0 for none
 	for start := range heads {

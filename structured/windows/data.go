@@ -2,8 +2,8 @@ package windows
 
 import "github.com/dsp-go/dsp/structured"
 
-// CheckData implements structured.DataChecker: every example has Height×Width cells, and its gold output, if there is one, is a box of
-// them.
+// CheckData implements structured.DataChecker: every example has Height×Width cells, and its gold output, if there is
+// one, is a box of them.
 func (w Window) CheckData(d *structured.Dataset) error {
 	for i := range d.Len() {
 		if n := d.Length(i); n != w.Height*w.Width {

@@ -2,9 +2,9 @@ package windows
 
 import "github.com/dsp-go/dsp/structured"
 
-// IoULoss is the task loss of a window, ℓ(y, y*) = 1 − IoU(y, y*), with the intersection over the union counted in cells. It is the
-// last coordinate of a box (see Window), so the potentials and marginals must carry the same gold output as the loss is asked about.
-// The gold output must be fully known.
+// IoULoss is the task loss of a window, ℓ(y, y*) = 1 − IoU(y, y*), with the intersection over the union counted in
+// cells. It is the last coordinate of a box (see Window), so the potentials and marginals must carry the same gold
+// output as the loss is asked about. The gold output must be fully known.
 type IoULoss struct{}
 
 func (IoULoss) Augment(θ *structured.Potentials, b int, _ structured.Gold) { θ.Parts[2].Of(b)[0]++ }

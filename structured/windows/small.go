@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Small draws the form of potentials of a few small grids, some of them a single row or column, with gold boxes or without. Some
-// examples have no cells.
+// Small draws the form of potentials of a few small grids, some of them a single row or column, with gold boxes or
+// without. Some examples have no cells.
 func Small(r *rand.Rand) *structured.Potentials {
 	w := Window{Height: 1 + r.IntN(5), Width: 1 + r.IntN(5)}
 	switch r.IntN(6) {

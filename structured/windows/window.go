@@ -1,5 +1,5 @@
-// Package windows defines the structure of a box in a map of scores: the cells that a network scores around an object, and how well
-// the box's size fits it.
+// Package windows defines the structure of a box in a map of scores: the cells that a network scores around an object,
+// and how well the box's size fits it.
 package windows
 
 import (
@@ -8,9 +8,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Window is the structure of a box of cells in a grid of Height×Width cells, which are the positions of an example, row by row. An
-// output is (top, left, bottom, right): the first and last row and column, counted from 0, all inclusive. An example without cells
-// has one output, which is empty and scores 0; readers refuse such examples.
+// Window is the structure of a box of cells in a grid of Height×Width cells, which are the positions of an example, row
+// by row. An output is (top, left, bottom, right): the first and last row and column, counted from 0, all inclusive. An
+// example without cells has one output, which is empty and scores 0; readers refuse such examples.
 //
 // Potentials have three parts:
 //
@@ -18,8 +18,8 @@ import (
 //	"size" tied [H+W]       a term per height 1…H, then one per width 1…W
 //	"loss" [1×1] "example"  multiplies ℓ(y, y*) = 1 − IoU with the gold box, see IoULoss; 0 when predicting
 //
-// A box has H·W + H + W + 1 coordinates, and the last one is ℓ. No sum over cells gives it, so Score and Add compute it from the gold
-// output that potentials and marginals carry. It is 0 where that is missing.
+// A box has H·W + H + W + 1 coordinates, and the last one is ℓ. No sum over cells gives it, so Score and Add compute it
+// from the gold output that potentials and marginals carry. It is 0 where that is missing.
 //
 // −∞ in a cell forbids boxes that contain it, in a size boxes of that size, and in the loss all boxes with ℓ > 0.
 type Window struct {

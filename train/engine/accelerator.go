@@ -40,13 +40,13 @@ type Accelerator interface {
 	// Close frees everything held on the device.
 	Close()
 
-	// FullPass asks the smoothed oracle about all examples at w and sets g [Dim] to Σ c_i J_iᵀ(u_i − 1_{y_i}). It stores
-	// the u_i in the memory unless that is nil. It fills in every field of Sums.
+	// FullPass asks the smoothed oracle about all examples at w and sets g [Dim] to Σ c_i J_iᵀ(u_i − 1_{y_i}). It
+	// stores the u_i in the memory unless that is nil. It fills in every field of Sums.
 	FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory DeviceMemory, g []float32) (Sums, error)
 	// Value returns Σ c_i f_i(w) over the given examples.
 	Value(ctx context.Context, w []float32, examples []int) (float64, error)
-	// Recompose sets g to Σ c_i J_iᵀ(r_i − 1_{y_i}) with r_i from the memory, and returns Σ c_i ⟨r_i − 1_{y_i}, θ_i(w) +
-	// ℓ_i⟩.
+	// Recompose sets g to Σ c_i J_iᵀ(r_i − 1_{y_i}) with r_i from the memory, and returns Σ c_i ⟨r_i − 1_{y_i},
+	// θ_i(w) + ℓ_i⟩.
 	Recompose(ctx context.Context, w []float32, memory DeviceMemory, g []float32) (linear float64, err error)
 
 	// Step computes D = Σ c_i J_iᵀ(u_i − r_i) of a batch. r_i comes from the memory; with a nil memory it is the gold

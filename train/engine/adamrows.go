@@ -7,10 +7,11 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// adamRows are rows of large tables (nets.RowTable) that Adam's steps leave alone. A row rests when no batch has read it for restAfter steps:
-// what is left of its mean of gradients would move it by β₁^restAfter, about a millionth, of a step, and is forgotten. The mean of its squares
-// shrinks by β a step, and the row itself towards the centre of the regulariser. Both have closed forms, which are applied when a batch reads
-// the row again, and at the end of a pass. There rows with a mean of gradients are as if they had just been read.
+// adamRows are rows of large tables (nets.RowTable) that Adam's steps leave alone. A row rests when no batch has read
+// it for restAfter steps: what is left of its mean of gradients would move it by β₁^restAfter, about a millionth, of a
+// step, and is forgotten. The mean of its squares shrinks by β a step, and the row itself towards the centre of the
+// regulariser. Both have closed forms, which are applied when a batch reads the row again, and at the end of a pass.
+// There rows with a mean of gradients are as if they had just been read.
 type adamRows struct {
 	tables []adamTable
 	on     bool    // Adam has taken a step

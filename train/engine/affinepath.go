@@ -11,8 +11,8 @@ import (
 //
 //	w ← ρw + q·b + c·D,
 //
-// with a drift b that is constant or moves with D, and the weighted mean of the iterates that Include adds. It must not be copied
-// after Start or Resume.
+// with a drift b that is constant or moves with D, and the weighted mean of the iterates that Include adds. It must not
+// be copied after Start or Resume.
 type AffinePath struct {
 	W     []float32 // the iterate, when the path is finished
 	b     []float32 // the drift; nil means q = 0
@@ -27,8 +27,8 @@ type AffinePath struct {
 	stepper pathStepper
 }
 
-// pathStepper takes the steps of a path, whose methods of the same names say what each call does: densePath, sparsePath or devicePath.
-// Between the first step and finish, W and Mean are its own.
+// pathStepper takes the steps of a path, whose methods of the same names say what each call does: densePath, sparsePath
+// or devicePath. Between the first step and finish, W and Mean are its own.
 type pathStepper interface {
 	at() Point
 	step(ρ, q, c, β float64, d Gradient)
@@ -70,8 +70,8 @@ func (x *AffinePath) Weigh(a float64) float64 {
 	return share
 }
 
-// Apart takes steps of a finished path that its mean knows nothing of, and finishes it again. Include then has the same bits on all ranks, whatever
-// each did in between, if the iterate has.
+// Apart takes steps of a finished path that its mean knows nothing of, and finishes it again. Include then has the same
+// bits on all ranks, whatever each did in between, if the iterate has.
 func (x *AffinePath) Apart(steps func() error) error {
 	mean, count := x.Mean, x.Count
 	x.Mean, x.Count = nil, 0
@@ -83,8 +83,8 @@ func (x *AffinePath) Apart(steps func() error) error {
 	return err
 }
 
-// Observe adds the curvature data of a step on b examples at the path's current point: ‖D‖²/b² and ⟨D, w − w_0⟩/b, where w_0
-// is the start of the path. It ignores a step if some of its answers are not exact.
+// Observe adds the curvature data of a step on b examples at the path's current point: ‖D‖²/b² and ⟨D, w − w_0⟩/b,
+// where w_0 is the start of the path. It ignores a step if some of its answers are not exact.
 func (x *AffinePath) Observe(st *Step, start []float32, b int) { x.stepper.observe(st, start, b) }
 
 // Observed returns both sums over the steps observed since the path was started.
@@ -135,15 +135,16 @@ func (x *densePath) include(a float64) (share float64) {
 	return share
 }
 
-// sparsePath takes a path's steps for sparse inputs. There D touches few rows, and the other rows must cost nothing even though they
-// shrink, drift and enter the mean. So w is stored as P·v + Q·b, and the sum of iterates Σ a_t w_t as A·v + R·b − s. The
-// first two terms of a step, and a new summand of the mean, change only the numbers P, Q, A and R. Only D's rows are written:
-// v receives the change in w, and s receives the excess that this change causes in the sum:
+// sparsePath takes a path's steps for sparse inputs. There D touches few rows, and the other rows must cost nothing
+// even though they shrink, drift and enter the mean. So w is stored as P·v + Q·b, and the sum of iterates Σ a_t w_t as
+// A·v + R·b − s. The first two terms of a step, and a new summand of the mean, change only the numbers P, Q, A and R.
+// Only D's rows are written: v receives the change in w, and s receives the excess that this change causes in the sum:
 //
 //	step   P ← ρP,   Q ← ρQ + q,   v ← v + (c/P)D,   s ← s + A(c/P)D
 //	add    A ← A + aP,   R ← R + aQ
 //
-// If D also moves b by βD, v changes by ((c − Qβ)/P)D, which cancels the change of Qb in w, and s by A times that plus RβD.
+// If D also moves b by βD, v changes by ((c − Qβ)/P)D, which cancels the change of Qb in w, and s by A times that plus
+// RβD.
 type sparsePath struct {
 	*AffinePath
 	curvature

@@ -9,22 +9,26 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Asynchronous takes the steps of SAGA on threads that do not wait for each other, on inputs of which a batch touches few rows of weights (ASAGA: Leblond, Pedregosa and
-// Lacoste-Julien 2017; with λ₁ as in ProxASAGA: Pedregosa, Leblond and Lacoste-Julien 2017). With the sums v = u_i − r_i over a batch B, a step is
+// Asynchronous takes the steps of SAGA on threads that do not wait for each other, on inputs of which a batch touches
+// few rows of weights (ASAGA: Leblond, Pedregosa and Lacoste-Julien 2017; with λ₁ as in ProxASAGA: Pedregosa, Leblond
+// and Lacoste-Julien 2017). With the sums v = u_i − r_i over a batch B, a step is
 //
 //	D = Σ_B c_i J_iᵀ(u_i − r_i),    w_S ← w_S − γ (D/|B| + P_S⁻¹(ḡ + λ(w−c))_S),    ḡ ← ḡ + D/n,    r_i ← u_i,
 //
-// where S are the rows that the batch touches, and P a row's probability that a batch touches it. The expectation of the step is that of SAGA's, which changes all weights.
+// where S are the rows that the batch touches, and P a row's probability that a batch touches it. The expectation of
+// the step is that of SAGA's, which changes all weights.
 //
-// A thread reads w and ḡ while others write. Rows that it reads may be older than others, and the memory may be ahead of ḡ; but each summand arrives once, and each
-// example is in one batch of a sweep. So once all threads have ended, ḡ is the mean of the memory up to rounding.
+// A thread reads w and ḡ while others write. Rows that it reads may be older than others, and the memory may be ahead
+// of ḡ; but each summand arrives once, and each example is in one batch of a sweep. So once all threads have ended, ḡ
+// is the mean of the memory up to rounding.
 type Asynchronous struct {
 	e     *Engine
 	lanes []*Lane
 	rarer []float32 // 1/P of each row; 0 if no example touches it
 }
 
-// NewAsynchronous returns steps on batches of at most size examples. The scorer must be linear in sparse inputs, without dense ones (Sparse), and the engine on the host.
+// NewAsynchronous returns steps on batches of at most size examples. The scorer must be linear in sparse inputs,
+// without dense ones (Sparse), and the engine on the host.
 func (e *Engine) NewAsynchronous(size int) *Asynchronous {
 	a := &Asynchronous{e: e}
 	for range e.team.threads {
@@ -61,7 +65,8 @@ type AsyncStep struct {
 	Threshold float32 // w are weights before soft thresholds
 }
 
-// Sweep takes a step on each batch, in about this order. It moves weights of rows that no example touches to the centre.
+// Sweep takes a step on each batch, in about this order. It moves weights of rows that no example touches to the
+// centre.
 func (a *Asynchronous) Sweep(ctx context.Context, w, mean []float32, memory *Memory, batches [][]int, by AsyncStep) error {
 	e := a.e
 	shared := e.sparse.Share(len(a.lanes))

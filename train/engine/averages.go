@@ -14,7 +14,8 @@ func (e *Engine) Alone(ctx context.Context, work func() error) error {
 	return e.SameOnAll(ctx, e.apart(work))
 }
 
-// Average replaces numbers, as many on each rank, by their means over the ranks. It adds them in the order of the ranks.
+// Average replaces numbers, as many on each rank, by their means over the ranks. It adds them in the order of the
+// ranks.
 func (e *Engine) Average(ctx context.Context, x []float32) error {
 	if e.group.Size() == 1 || len(x) == 0 {
 		return nil
@@ -31,7 +32,8 @@ func (e *Engine) Average(ctx context.Context, x []float32) error {
 	return err
 }
 
-// Average ends steps that each rank has taken alone: the iterate, and what steps remember, become their means over the ranks.
+// Average ends steps that each rank has taken alone: the iterate, and what steps remember, become their means over the
+// ranks.
 func (d *ScaledDescent) Average(ctx context.Context) error {
 	err := d.Finish()
 	for _, x := range [][]float32{d.W, d.v, d.m, d.common} {

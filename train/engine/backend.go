@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 )
 
-// backend is where an engine's work is done: hostBackend, on the host's threads, or deviceBackend, on a device. The constructor of the engine
-// chooses one. The engine's methods of the same names say what each call does.
+// backend is where an engine's work is done: hostBackend, on the host's threads, or deviceBackend, on a device. The
+// constructor of the engine chooses one. The engine's methods of the same names say what each call does.
 type backend interface {
 	// accelerator returns the device, or nil on the host.
 	accelerator() Accelerator
@@ -23,8 +23,8 @@ type backend interface {
 	fetch(m *Memory) error
 	remember(m *Memory, γ float32)
 
-	// fullPass and pullBack add Σ c_i J_iᵀ(u_i − 1_{y_i}) to g, which must be zero; in pullBack, u_i is the dual point. value
-	// returns the sums of Σ c_i f_i over examples, which shards holds in pieces.
+	// fullPass and pullBack add Σ c_i J_iᵀ(u_i − 1_{y_i}) to g, which must be zero; in pullBack, u_i is the dual point.
+	// value returns the sums of Σ c_i f_i over examples, which shards holds in pieces.
 	fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (Sums, error)
 	pullBack(ctx context.Context, w []float32, of DualPoint, g []float64) (Sums, error)
 	value(ctx context.Context, w []float32, examples []int, shards [][]int) (Sums, error)
@@ -35,8 +35,9 @@ type backend interface {
 	pathStepper(x *AffinePath) pathStepper
 	descentStepper(d *ScaledDescent) descentStepper
 
-	// precise reports whether full passes sum in float64. unit returns the largest relative error of a rounded operation, and scores the mean magnitude of the scores behind sums, given
-	// the mean ⟨g, w⟩ of their gradient (rounding.go).
+	// precise reports whether full passes sum in float64. unit returns the largest relative error of a rounded
+	// operation, and scores the mean magnitude of the scores behind sums, given the mean ⟨g, w⟩ of their gradient
+	// (rounding.go).
 	precise() bool
 	unit() float64
 	scores(sums Sums, product float64) float64

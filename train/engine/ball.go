@@ -10,8 +10,9 @@ import (
 //
 //	min over ‖w‖₁ ≤ R of  max over u of  L(w, u) = a(u) + ⟨g(u), w⟩ + r(w),
 //
-// with the linear part a and the gradient g of a dual point. For given w the maximum is F(w); for given u the minimum is a lower bound of min F.
-// With r = 0 the latter is a − R‖g‖_∞, and otherwise, for any multiplier τ ≥ 0 of the constraint, at least
+// with the linear part a and the gradient g of a dual point. For given w the maximum is F(w); for given u the minimum
+// is a lower bound of min F. With r = 0 the latter is a − R‖g‖_∞, and otherwise, for any multiplier τ ≥ 0 of the
+// constraint, at least
 //
 //	a + min_w {⟨g,w⟩ + r(w) + τ(‖w‖₁ − R)},
 //
@@ -20,8 +21,9 @@ import (
 // ballBisections is how often the search for τ halves its interval.
 const ballBisections = 50
 
-// BallBound returns the largest lower bound of min F over the ball that it finds for a dual point with linear part a and gradient g. An error of g changes it by at
-// most R times the largest entry of the error, because the minimiser is in the ball.
+// BallBound returns the largest lower bound of min F over the ball that it finds for a dual point with linear part a
+// and gradient g. An error of g changes it by at most R times the largest entry of the error, because the minimiser is
+// in the ball.
 func (o *Objective) BallBound(a float64, g []float64) float64 {
 	if o.Lambda == 0 {
 		return a - o.Radius*floats.Norm(g, math.Inf(1)) + o.Constant

@@ -8,8 +8,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// BatchDual is the dual of prox-linear's model of a batch, with a variable for each example: the point r_i of the marginal polytope
-// that a Memory holds. Its steps are those of block-coordinate Frank-Wolfe in the scales of a Descent's weights.
+// BatchDual is the dual of prox-linear's model of a batch, with a variable for each example: the point r_i of the
+// marginal polytope that a Memory holds. Its steps are those of block-coordinate Frank-Wolfe in the scales of a
+// Descent's weights.
 type BatchDual struct {
 	memory  *Memory
 	batch   []int
@@ -38,8 +39,8 @@ func (b *BatchDual) Begin(ctx context.Context, d *ScaledDescent, examples []int,
 	return nil
 }
 
-// MixedEntropy returns the entropy of the gold output mixed with share γ of a distribution of entropy h, in which the gold output has
-// probability p = exp(−f): that of a = 1 − γ + γp for the gold output and of γ(1−p) for the others.
+// MixedEntropy returns the entropy of the gold output mixed with share γ of a distribution of entropy h, in which the
+// gold output has probability p = exp(−f): that of a = 1 − γ + γp for the gold output and of γ(1−p) for the others.
 func MixedEntropy(γ, f, h float64) float64 {
 	if γ == 0 {
 		return 0
@@ -53,13 +54,13 @@ func MixedEntropy(γ, f, h float64) float64 {
 	return mixed
 }
 
-// Step takes a step on example k of the batch: it asks the oracle at the iterate under the linearised scores and moves r_k towards the
-// answer u by the line search of the dual,
+// Step takes a step on example k of the batch: it asks the oracle at the iterate under the linearised scores and moves
+// r_k towards the answer u by the line search of the dual,
 //
 //	γ = (c/|B|) [⟨u − r, θ + ℓ⟩ + H(u) − H(r)] / (η⟨g, qg⟩),   w ← w − ηγqg,   g = (c/|B|) Jᵀ(u − r),
 //
-// cut off at 1, with entropies H only for losses that are smooth. There it is the line search of a lower bound of the dual, which is
-// concave: H of a mixture is at least the mixture of H.
+// cut off at 1, with entropies H only for losses that are smooth. There it is the line search of a lower bound of the
+// dual, which is concave: H of a mixture is at least the mixture of H.
 func (b *BatchDual) Step(ctx context.Context, d *ScaledDescent, k int, dropout uint64, η float64) error {
 	e, example, moves := d.engine, b.batch[k:k+1], d.stepper.(*hostDescent)
 	e.touched.clean()

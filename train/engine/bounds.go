@@ -8,8 +8,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Bounds are a box that all weights stay in, low ≤ w_j ≤ high (Osokin et al. 2016, appendix). For a dual point u with gradient g, let v = c − g/λ, as for
-// the elastic net. Each weight that minimises ⟨g,w⟩ + r(w) in the box is the one without the box, cut off at its ends:
+// Bounds are a box that all weights stay in, low ≤ w_j ≤ high (Osokin et al. 2016, appendix). For a dual point u with
+// gradient g, let v = c − g/λ, as for the elastic net. Each weight that minimises ⟨g,w⟩ + r(w) in the box is the one
+// without the box, cut off at its ends:
 //
 //	w_u = clip(soft(v, λ₁/λ)),    clip(x) = min(max(x, low), high),
 //
@@ -17,7 +18,8 @@ import (
 //
 //	φ(v) = max_w {vw − w²/2 − τ|w|} over the box,    φ' = w_u,    D(u) = a + constant + (λ/2)‖c‖² − λ Σ_j φ(v_j),
 //
-// where a is the linear part of u plus its entropy. φ' rises no faster than v, so that φ is 1-smooth, as ‖soft(v)‖²/2 is. The box holds for biases, too.
+// where a is the linear part of u plus its entropy. φ' rises no faster than v, so that φ is 1-smooth, as ‖soft(v)‖²/2
+// is. The box holds for biases, too.
 type Bounds struct{ Low, High float32 }
 
 // clip returns the number of the box that is closest to x.
@@ -85,8 +87,8 @@ func (m primal) excess(from, to, τ float64) float64 {
 	return to*(b-a) - (b-a)*(b+a)/2 - τ*(math.Abs(b)-math.Abs(a))
 }
 
-// CentralBound returns min_w ⟨g, w−c⟩ + (λ/2)‖w−c‖² over the box, its slope along d (as g moves towards g + d), and ‖w−c‖², at g + γd. The regulariser has no λ₁,
-// and λ > 0. A nil d is zero.
+// CentralBound returns min_w ⟨g, w−c⟩ + (λ/2)‖w−c‖² over the box, its slope along d (as g moves towards g + d), and
+// ‖w−c‖², at g + γd. The regulariser has no λ₁, and λ > 0. A nil d is zero.
 func (o *Objective) CentralBound(g, d []float64, γ float64) (least, slope, far float64) {
 	m := o.primal()
 	for j, x := range g {

@@ -6,9 +6,9 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 )
 
-// Complete fixes the r_i at w and writes them to a memory. An objective with this memory as its Completion is convex if its
-// scorer is e's or its linearisation at w. Complete returns the constant that makes the new mean loss equal to the old one at
-// w and no smaller anywhere else,
+// Complete fixes the r_i at w and writes them to a memory. An objective with this memory as its Completion is convex if
+// its scorer is e's or its linearisation at w. Complete returns the constant that makes the new mean loss equal to the
+// old one at w and no smaller anywhere else,
 //
 //	(1/n) Σ c_i (⟨r_i, θ_i⟩ − h_A(θ_i)) = −(1/n) Σ c_i H(r_i),
 //

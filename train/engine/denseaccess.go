@@ -74,7 +74,8 @@ func (g *denseGradient) eachRow(do func(d []float32, lo, hi int)) {
 func (g *denseGradient) Norm2() float64          { return vec.Norm2(g.values) }
 func (g *denseGradient) Dot(w []float32) float64 { return vec.Dot64(g.values, w) }
 
-// lanesOfPass are the strands of a pass with dense inputs: each lane pulls its own shards back into a gradient of its own.
+// lanesOfPass are the strands of a pass with dense inputs: each lane pulls its own shards back into a gradient of its
+// own.
 type lanesOfPass struct{ pass }
 
 func (h *denseAccess) pass(ctx context.Context, p pass, _ bool) error {

@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// denseRound is roundWeights for dense inputs, whose steps touch all weights. What ranks have added is summed as gradients are.
+// denseRound is roundWeights for dense inputs, whose steps touch all weights. What ranks have added is summed as
+// gradients are.
 type denseRound struct {
 	engine *Engine
 	before []float32 // [Dim] w when the round began

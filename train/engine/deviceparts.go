@@ -17,14 +17,15 @@ import (
 // PartAccelerator is an Accelerator that evaluates batches in parts.
 type PartAccelerator interface {
 	Descender
-	// Part begins to evaluate a part of a batch as Step does without a memory. If D is to leave, Arrived waits for some of
-	// it, the numbers from lo on, and copies them; all of it must have arrived before the next part begins. EndPart waits
-	// for the end and returns the sums. Unless losses [len(examples)] is nil, it sets them to the f_i of a smooth loss.
+	// Part begins to evaluate a part of a batch as Step does without a memory. If D is to leave, Arrived waits for some
+	// of it, the numbers from lo on, and copies them; all of it must have arrived before the next part begins. EndPart
+	// waits for the end and returns the sums. Unless losses [len(examples)] is nil, it sets them to the f_i of a smooth
+	// loss.
 	Part(ctx context.Context, at Place, examples []int, s oracles.Smoothing, dropout uint64, leaves bool) error
 	Arrived(to []float32, lo int) error
 	EndPart(losses []float64) (Sums, error)
-	// PartOfPass makes D the sum over some examples of what FullPass sums over all, and copies it to g [Dim], unless g is
-	// nil.
+	// PartOfPass makes D the sum over some examples of what FullPass sums over all, and copies it to g [Dim], unless g
+	// is nil.
 	PartOfPass(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, g []float32) (Sums, error)
 	// SetStep makes sums and D = g those of the last step. With a nil g, D is that of the last AddParts.
 	SetStep(sums Sums, g []float32)
@@ -32,10 +33,10 @@ type PartAccelerator interface {
 	// their losses if the loss is smooth.
 	Move(examples []int, losses []float64, m DeviceMove) error
 
-	// Gathers reports whether the ranks' devices exchange D of their parts. Then KeepPart keeps D of the last part on the
-	// device as that of this rank's part l, and AddParts makes D the sum over all ranks' parts, in their order, and copies
-	// it to g [Dim], unless g is nil. Rank r of R has parts parts·r/R to parts·(r+1)/R−1. ended is asked now and then why
-	// not to wait for other ranks any longer.
+	// Gathers reports whether the ranks' devices exchange D of their parts. Then KeepPart keeps D of the last part on
+	// the device as that of this rank's part l, and AddParts makes D the sum over all ranks' parts, in their order, and
+	// copies it to g [Dim], unless g is nil. Rank r of R has parts parts·r/R to parts·(r+1)/R−1. ended is asked now and
+	// then why not to wait for other ranks any longer.
 	Gathers() bool
 	KeepPart(l int)
 	AddParts(parts int, g []float32, ended func() error) error

@@ -2,8 +2,8 @@ package engine
 
 import "github.com/dsp-go/dsp/structured/sys/vec"
 
-// devicePath takes a path's steps on a device, where the path lives while it is open. Steps are delayed by one, so that a step and
-// the update of the mean share one sweep over the weights.
+// devicePath takes a path's steps on a device, where the path lives while it is open. Steps are delayed by one, so that
+// a step and the update of the mean share one sweep over the weights.
 type devicePath struct {
 	*AffinePath
 	device Accelerator

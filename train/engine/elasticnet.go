@@ -15,27 +15,29 @@ import (
 //
 //	min_w ⟨g,w⟩ + r(w) = (λ/2)(‖c‖² − ‖w_u‖²),    w_u = soft(v, λ₁/λ),    soft(x, τ) = sign(x)·max(|x| − τ, 0),
 //
-// so that D(u) = a + constant + (λ/2)(‖c‖² − ‖w_u‖²), with a the linear part of u plus its entropy, as without λ₁ but with thresholded
-// weights. v is linear in u: a dual method adds to v what it would add to w, and scores with the soft thresholds (proximal SDCA,
-// Shalev-Shwartz and Zhang 2014). ‖soft(v)‖²/2 is 1-smooth in v, so a line search for the quadratic ‖v‖²/2 raises D, but not far enough
-// (softsearch.go).
+// so that D(u) = a + constant + (λ/2)(‖c‖² − ‖w_u‖²), with a the linear part of u plus its entropy, as without λ₁ but
+// with thresholded weights. v is linear in u: a dual method adds to v what it would add to w, and scores with the soft
+// thresholds (proximal SDCA, Shalev-Shwartz and Zhang 2014). ‖soft(v)‖²/2 is 1-smooth in v, so a line search for the
+// quadratic ‖v‖²/2 raises D, but not far enough (softsearch.go).
 //
 // A full pass at w with marginals u bounds the optimum by the Fenchel-Young gap
 //
 //	F(w) − D(u) = (1/n) Σ c_i [H_i(w) − ⟨u_i, θ_i+ℓ_i⟩ − H(u_i)] + r(w) + r*(−g) + ⟨g,w⟩ ≥ 0,
 //
-// in which r*(−g) = −min_w {⟨g,w⟩ + r(w)} is finite for λ > 0 and, for λ = 0, where |g_j| ≤ λ₁ for all j. λ₁ leaves alone the weights
-// that nets.Unshrunk lists: for them, λ₁ and τ are 0.
+// in which r*(−g) = −min_w {⟨g,w⟩ + r(w)} is finite for λ > 0 and, for λ = 0, where |g_j| ≤ λ₁ for all j. λ₁ leaves
+// alone the weights that nets.Unshrunk lists: for them, λ₁ and τ are 0.
 
 // ElasticBound returns the largest lower bound on min F that a dual point proves together with the gold outputs:
 //
 //	max over 0 ≤ s ≤ 1 of  s·a + min_w {s⟨g,w⟩ + r(w)} + constant,
 //
-// with g the gradient of the point and a its linear part plus entropy. The mixture 1_y + s(u − 1_y) has the gradient s·g, the linear
-// part s times that of u (it is 0 for 1_y) and, because entropy is concave, at least s times the entropy. So every s gives a bound. For
-// λ = 0 it is the best feasible s (FeasibleShare): a gradient beyond λ₁ still proves something. of are the terms whose
-// rounding errors come from g: Σ |s·g_j w_j| at the minimiser w, which is in the box if there are bounds, and Σ g_j²/2λ of the weights that errors may move. With λ = 0 the
-// bound depends on the largest entry of g alone. An entry is a sum over all positions, whose rounding errors grow like the square root of their number.
+// with g the gradient of the point and a its linear part plus entropy. The mixture 1_y + s(u − 1_y) has the gradient
+// s·g, the linear part s times that of u (it is 0 for 1_y) and, because entropy is concave, at least s times the
+// entropy. So every s gives a bound. For λ = 0 it is the best feasible s (FeasibleShare): a gradient beyond λ₁ still
+// proves something. of are the terms whose rounding errors come from g: Σ |s·g_j w_j| at the minimiser w, which is in
+// the box if there are bounds, and Σ g_j²/2λ of the weights that errors may move. With λ = 0 the bound depends on the
+// largest entry of g alone. An entry is a sum over all positions, whose rounding errors grow like the square root of
+// their number.
 func (o *Objective) ElasticBound(a float64, g []float32) (bound float64, of ElasticTerms) {
 	bound, of, _ = o.elasticBound(a, g, func(k int, do func(lo, hi int, sums []float64)) ([]float64, error) {
 		total := make([]float64, k)
@@ -86,9 +88,10 @@ func (o *Objective) elasticBound(a float64, g []float32, sum func(k int, do func
 	}
 	of.second = totals[0]
 	rest := totals[1]
-	// value is concave in s. Its slope is a + ⟨g, w(s)⟩ at the minimiser w(s) = soft(c − s·g/λ, λ₁/λ). Without bounds a term is (λ/2)(c² − w²), too, but where c is
-	// large, squares have roundings of the size of the term, and more. As it stands, each of n terms and their sum errs by n + 4 roundings of its parts; and a w that is
-	// δ off the minimiser, which no rounding of c, g/λ and λ₁/λ exceeds, makes the term too large by (λ/2)δ².
+	// value is concave in s. Its slope is a + ⟨g, w(s)⟩ at the minimiser w(s) = soft(c − s·g/λ, λ₁/λ). Without bounds a
+	// term is (λ/2)(c² − w²), too, but where c is large, squares have roundings of the size of the term, and more. As
+	// it stands, each of n terms and their sum errs by n + 4 roundings of its parts; and a w that is δ off the
+	// minimiser, which no rounding of c, g/λ and λ₁/λ exceeds, makes the term too large by (λ/2)δ².
 	by := o.primal()
 	type point struct{ s, d, slope, size, rounded float64 }
 	value := func(s float64) (point, error) {
@@ -154,8 +157,8 @@ func (o *Objective) elasticBound(a float64, g []float32, sum func(k int, do func
 	return best.d + o.Constant, of, err
 }
 
-// ElasticTerms are those of an ElasticBound whose rounding errors come from the gradient: of first and of second order in its errors. rounded is what the bound
-// itself may lose or win by roundings to float64.
+// ElasticTerms are those of an ElasticBound whose rounding errors come from the gradient: of first and of second order
+// in its errors. rounded is what the bound itself may lose or win by roundings to float64.
 type ElasticTerms struct{ first, second, rounded float64 }
 
 // nearThreshold is a share of an entry of a gradient that it errs by at most, on any device.
@@ -167,7 +170,8 @@ func (e *Engine) ElasticAllowance(of ElasticTerms) float64 {
 	return e.GradientAllowance(of.first) + share*share*of.second + of.rounded
 }
 
-// FeasibleShare returns the largest s in [0, 1] for which a dual point of gradient s·g proves something with λ = 0: no |s·g_j| may be above λ₁.
+// FeasibleShare returns the largest s in [0, 1] for which a dual point of gradient s·g proves something with λ = 0:
+// no |s·g_j| may be above λ₁.
 func (o *Objective) FeasibleShare(g []float32) float64 {
 	s := 1.0
 	o.eachL1(0, len(g), func(lo, hi int, λ1 float64) {

@@ -8,9 +8,9 @@ import (
 
 // Engine evaluates an Objective on whole data sets and on batches, in parallel. It is not safe for concurrent use.
 //
-// With dense inputs each lane pulls gradients back into its own vector. With sparse inputs there are too many weights for
-// that, and each example touches few of them. The lanes then stop in potential space, and their results are scattered, in
-// order, straight into the destination (rowaccess.go).
+// With dense inputs each lane pulls gradients back into its own vector. With sparse inputs there are too many weights
+// for that, and each example touches few of them. The lanes then stop in potential space, and their results are
+// scattered, in order, straight into the destination (rowaccess.go).
 type Engine struct {
 	*Evaluation
 	backend backend        // where the work is done: on the host or on a device
@@ -55,8 +55,8 @@ func (e *Engine) Rows() (rows *sparse.Linear, ok bool) {
 	return rows, ok
 }
 
-// AttributesAlone reports whether a step touches the weights of the batch's own attributes, and no others but those that
-// all examples share.
+// AttributesAlone reports whether a step touches the weights of the batch's own attributes, and no others but those
+// that all examples share.
 func (e *Engine) AttributesAlone() bool {
 	rows, ok := e.Rows()
 	return ok && !rows.HasDense()
@@ -77,8 +77,8 @@ func (e *Engine) NewLane() *Lane {
 	return ln
 }
 
-// Truncated returns how many times the oracles have changed potentials since the last call, because they are not exact for them. Values that
-// were computed meanwhile may be bounds. No lane may be at work.
+// Truncated returns how many times the oracles have changed potentials since the last call, because they are not exact
+// for them. Values that were computed meanwhile may be bounds. No lane may be at work.
 func (e *Engine) Truncated() int {
 	n := e.team.truncated()
 	if a, ok := e.backend.accelerator().(TruncatingAccelerator); ok {

@@ -163,7 +163,8 @@ func (e *Evaluation) Ask(sh *Shard, s oracles.Smoothing, wantMax bool) {
 	}
 }
 
-// Difference sets the shard's v to c_i(u_i − r_i) for each example. r_i comes from the memory; with nil it is the gold output.
+// Difference sets the shard's v to c_i(u_i − r_i) for each example. r_i comes from the memory; with nil it is the gold
+// output.
 func (e *Evaluation) Difference(sh *Shard, memory *structured.Marginals) {
 	sh.V.Copy(&sh.Answer.U)
 	for b, i := range sh.Batch.Examples {
@@ -176,7 +177,8 @@ func (e *Evaluation) Difference(sh *Shard, memory *structured.Marginals) {
 	e.weigh(sh, memory == nil)
 }
 
-// weigh multiplies the shard's v, the differences of answers and references, by c_i, and adds what depends on v to the shard's sums.
+// weigh multiplies the shard's v, the differences of answers and references, by c_i, and adds what depends on v to the
+// shard's sums.
 func (e *Evaluation) weigh(sh *Shard, gold bool) {
 	for b, i := range sh.Batch.Examples {
 		c, to := e.Data.Weight(i), sh.tally()

@@ -2,9 +2,9 @@ package engine
 
 import "github.com/dsp-go/dsp/structured"
 
-// StepBytes estimates the memory, in bytes, of full passes and of steps on batches of the given size. It does not count the
-// data, the weights and the network's stored layers. It counts one gradient per lane with dense inputs, and the oracle's
-// answer and the marginals to pull back for every example that is in a lane or in a step.
+// StepBytes estimates the memory, in bytes, of full passes and of steps on batches of the given size. It does not count
+// the data, the weights and the network's stored layers. It counts one gradient per lane with dense inputs, and the
+// oracle's answer and the marginals to pull back for every example that is in a lane or in a step.
 func (e *Engine) StepBytes(batch int) float64 {
 	shards := (batch + StepExamples - 1) / StepExamples
 	lanes := min(e.layout.lanes, max(shards, len(e.layout.shards)))

@@ -21,16 +21,16 @@ type FullPass struct {
 	// for the hinge. See certificate.go.
 	Linear float64
 
-	// Central is the value at the centre c of the linear lower bound on the mean loss, Linear + ⟨g,c⟩, from a gradient that was not
-	// rounded to float32 yet. It is linear in u but for the entropy.
+	// Central is the value at the centre c of the linear lower bound on the mean loss, Linear + ⟨g,c⟩, from a gradient
+	// that was not rounded to float32 yet. It is linear in u but for the entropy.
 	Central float64
 
 	Rounded float64 // allowance for rounding in a bound that is linear in g, but for GradientAllowance (rounding.go)
 	Blur    float64 // as in Recomposed
 }
 
-// FullPass evaluates the objective, and the gradient of the smoothed objective, at w. Unless memory is nil it stores the
-// marginals u_i there. Full passes are counted separately from a method's oracle calls.
+// FullPass evaluates the objective, and the gradient of the smoothed objective, at w. Unless memory is nil it stores
+// the marginals u_i there. Full passes are counted separately from a method's oracle calls.
 func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory) (*FullPass, error) {
 	if e.doubles.on && memory == nil {
 		if p, ok, err := e.fullPassInDoubles(ctx, w); ok || err != nil {
@@ -64,7 +64,8 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 	return p, err
 }
 
-// blockOfBound is how many numbers of a gradient lowerInto gives a thread at a time. The sums of blocks are added in their order, whatever the threads.
+// blockOfBound is how many numbers of a gradient lowerInto gives a thread at a time. The sums of blocks are added in
+// their order, whatever the threads.
 const blockOfBound = 1 << 16
 
 // lowerInto sets grad to the gradient of the bound, from the sum g of gradients.
@@ -106,8 +107,8 @@ func (e *Engine) Value(ctx context.Context, w []float32) (float64, error) {
 	return f, err
 }
 
-// Upper returns F(w) rounded up, no less than in exact arithmetic if the scorer is affine (rounding.go), and by how much it was rounded.
-// Certificates show it.
+// Upper returns F(w) rounded up, no less than in exact arithmetic if the scorer is affine (rounding.go), and by how
+// much it was rounded. Certificates show it.
 func (e *Engine) Upper(ctx context.Context, w []float32) (upper, rounded float64, err error) {
 	if e.doubles.on {
 		if upper, rounded, ok, err := e.upperInDoubles(ctx, w); ok || err != nil {
@@ -132,8 +133,8 @@ func (e *Engine) value(ctx context.Context, w []float32, examples []int, shards 
 	return f, total, err
 }
 
-// UpperAnswers is Upper on the host, for a loss that is not smooth. It calls found for the examples that this process has in full passes, each with the output that
-// the max oracle finds; for several examples at a time, in any order.
+// UpperAnswers is Upper on the host, for a loss that is not smooth. It calls found for the examples that this process
+// has in full passes, each with the output that the max oracle finds; for several examples at a time, in any order.
 func (e *Engine) UpperAnswers(ctx context.Context, w []float32, found func(i int, output []int32)) (float64, error) {
 	total, err := hostBackend{e}.values(ctx, w, e.layout.shards, found)
 	return e.roundUp(total.Primal/float64(e.Len())+e.regulariser(w), total), err

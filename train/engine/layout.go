@@ -3,8 +3,8 @@ package engine
 import "github.com/dsp-go/dsp/structured"
 
 // A pass cuts the data into shards and deals the shards to lanes. Both depend on the data alone. Each lane sums its own
-// shards in order, and the lanes are summed in order, so the sums have the same bits whatever the number of threads. The
-// same holds for the shards of a step's batch.
+// shards in order, and the lanes are summed in order, so the sums have the same bits whatever the number of threads.
+// The same holds for the shards of a step's batch.
 const (
 	passLanes      = 16      // most lanes; with dense inputs each has a gradient as large as the weights
 	laneWeights    = 1 << 28 // entries of the gradients of all lanes, if two lanes have fewer
@@ -22,7 +22,8 @@ type layout struct {
 	lanes  int     // most lanes that the shards of a pass, or of a step, are dealt to
 }
 
-// newLayout returns the layout of a data set for scorers of so many weights; with sparse inputs lanes have no gradients.
+// newLayout returns the layout of a data set for scorers of so many weights; with sparse inputs lanes have no
+// gradients.
 func newLayout(data *structured.Dataset, weights int, sparse bool) layout {
 	all := make([]int, data.Len())
 	for i := range all {
@@ -35,8 +36,8 @@ func newLayout(data *structured.Dataset, weights int, sparse bool) layout {
 	return layout{all, cutIntoShards(data, all), lanes}
 }
 
-// cutIntoShards cuts examples into runs of at most shardPositions positions each, and of at most shardRows rows of every table; a longer example is a
-// run on its own.
+// cutIntoShards cuts examples into runs of at most shardPositions positions each, and of at most shardRows rows of
+// every table; a longer example is a run on its own.
 func cutIntoShards(data *structured.Dataset, examples []int) [][]int {
 	var cut [][]int
 	lo, size := 0, make([]int, 1+len(data.Tables)) // of positions, and of the tables' rows

@@ -2,8 +2,8 @@ package engine
 
 import "github.com/dsp-go/dsp/nets"
 
-// Lineariser is a scorer that is not affine but offers its linearisation, on which the prox-linear method works. Networks of package nets
-// need not implement it (LineariserOf).
+// Lineariser is a scorer that is not affine but offers its linearisation, on which the prox-linear method works.
+// Networks of package nets need not implement it (LineariserOf).
 type Lineariser interface {
 	nets.Scorer
 	Linearise() Linearised
@@ -16,8 +16,8 @@ type Linearised interface {
 	MoveTo(w []float32)
 }
 
-// LineariserOf returns what linearises a scorer: the scorer itself, or the linearisation that every network of package nets has. It
-// returns false for other scorers.
+// LineariserOf returns what linearises a scorer: the scorer itself, or the linearisation that every network of package
+// nets has. It returns false for other scorers.
 func LineariserOf(s nets.Scorer) (Lineariser, bool) {
 	if l, ok := s.(Lineariser); ok {
 		return l, true

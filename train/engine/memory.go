@@ -7,13 +7,14 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Memory holds a point r_i of the marginal polytope for every example. Methods store marginals instead of gradients, because
-// ∇f_i at stored marginals is J_iᵀ(r_i − 1_{y_i}). A memory is as large as the potentials, not as the weights.
+// Memory holds a point r_i of the marginal polytope for every example. Methods store marginals instead of gradients,
+// because ∇f_i at stored marginals is J_iᵀ(r_i − 1_{y_i}). A memory is as large as the potentials, not as the weights.
 type Memory struct {
 	structured.Marginals // example i is r_i; of a memory on a device, the content at the last Fetch
 
-	// rest is what r_i has beyond float32, part by part, from the first mixing on. Roundings of thousands of mixtures would add up to points outside
-	// the marginal polytope, which prove nothing. With the rest, r_i is a mixture of outputs, rounded once.
+	// rest is what r_i has beyond float32, part by part, from the first mixing on. Roundings of thousands of mixtures
+	// would add up to points outside the marginal polytope, which prove nothing. With the rest, r_i is a mixture of
+	// outputs, rounded once.
 	rest [][]float32
 
 	data       *structured.Dataset
@@ -22,8 +23,8 @@ type Memory struct {
 	device     DeviceMemory // holds the content if it is on a device
 }
 
-// NewMemory returns a memory, on the host, of the gold outputs 1_{y_i}, where every gradient is zero. For examples with partial labels it
-// uses the objective's completion, or zeros if there is none.
+// NewMemory returns a memory, on the host, of the gold outputs 1_{y_i}, where every gradient is zero. For examples with
+// partial labels it uses the objective's completion, or zeros if there is none.
 func NewMemory(o *Objective) *Memory {
 	m := &Memory{}
 	m.Form(o)
@@ -174,8 +175,8 @@ func (m *Memory) KeepRest() {
 	}
 }
 
-// Keep appends r_i to numbers, and Restore sets it to numbers that Keep has appended, and returns those behind them. In between the memory
-// may not begin to keep the rest.
+// Keep appends r_i to numbers, and Restore sets it to numbers that Keep has appended, and returns those behind them. In
+// between the memory may not begin to keep the rest.
 func (m *Memory) Keep(i int, numbers []float32) []float32 {
 	for k := range m.Parts {
 		numbers = append(numbers, m.Parts[k].Of(i)...)

@@ -22,9 +22,10 @@ func (e *Evaluation) roundMemory(sh *Shard) {
 	}
 }
 
-// EntropyRounding bounds the rounding error of (1/n) Σ c_i H(u_i), for points u_i that are the marginals of the potentials φ_i, computed by
-// the oracle, and whose entropies are log Z(φ_i) − ⟨u_i, φ_i⟩. Only the given examples have an error. It is +∞ where potentials are too large for marginals
-// that are known to float32: those may be far from all points of the polytope, and prove nothing.
+// EntropyRounding bounds the rounding error of (1/n) Σ c_i H(u_i), for points u_i that are the marginals of the
+// potentials φ_i, computed by the oracle, and whose entropies are log Z(φ_i) − ⟨u_i, φ_i⟩. Only the given examples have
+// an error. It is +∞ where potentials are too large for marginals that are known to float32: those may be far from all
+// points of the polytope, and prove nothing.
 func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) float64 {
 	type share struct{ rounded, beyond float64 } // of an example
 	shares := make([]share, len(examples))
@@ -63,11 +64,13 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 	return total / float64(e.Len())
 }
 
-// mostBlurred is the largest relative error of marginals from which a dual point in memory proves something, if it includes an entropy.
+// mostBlurred is the largest relative error of marginals from which a dual point in memory proves something, if it
+// includes an entropy.
 const mostBlurred = 1e-3
 
-// Blur is EntropyRounding for the hinge, whose dual has no entropy: u_i may be any points of the polytope, and how far they are from the marginals of φ_i, which are
-// such points, the next pullback of a memory charges. It needs no charge where potentials are smaller: marginals are known to float32 then, whatever temperature φ_i stands for.
+// Blur is EntropyRounding for the hinge, whose dual has no entropy: u_i may be any points of the polytope, and how far
+// they are from the marginals of φ_i, which are such points, the next pullback of a memory charges. It needs no charge
+// where potentials are smaller: marginals are known to float32 then, whatever temperature φ_i stands for.
 func (e *Engine) Blur(φ *structured.Marginals, examples []int) {
 	var one structured.Potentials
 	e.blurs = nil
@@ -118,7 +121,8 @@ func (e *Evaluation) watch(sh *Shard, by oracles.Smoothing) {
 	}
 }
 
-// RecomposeWatched is Recompose for a memory of answers that were all given since Watch: it charges each as much as one of them errs beyond float32.
+// RecomposeWatched is Recompose for a memory of answers that were all given since Watch: it charges each as much as one
+// of them errs beyond float32.
 func (e *Engine) RecomposeWatched(ctx context.Context, w []float32, of DualPoint) (u Recomposed, err error) {
 	e.watches = false
 	if e.blurred, err = e.SumOverRanks(ctx, math.Float64frombits(e.watched.Load())); err != nil { // at least the largest

@@ -15,28 +15,30 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Metric is a symmetric positive definite matrix P that resembles the Hessian of the smoothed objective at some weights, for scorers some of
-// whose weights multiply dense inputs (nets.DenseBlock). Columns of such inputs are correlated and have means, so that the curvature differs
-// by factors of thousands between directions. Methods that follow gradients are slow there, and quick in coordinates in which P is the
-// identity. The optimum does not depend on P, only the way there.
+// Metric is a symmetric positive definite matrix P that resembles the Hessian of the smoothed objective at some
+// weights, for scorers some of whose weights multiply dense inputs (nets.DenseBlock). Columns of such inputs are
+// correlated and have means, so that the curvature differs by factors of thousands between directions. Methods that
+// follow gradients are slow there, and quick in coordinates in which P is the identity. The optimum does not depend on
+// P, only the way there.
 //
-// Let u be the marginals at the weights, smoothed by μ, and z_t the dense inputs of position t. The Hessian of the mean loss with respect to
-// the weights of column y has the blocks (1/μn) Σ_i c_i Σ_t u_t(y)(1−u_t(y)) z_t z_tᵀ and some of covariances between positions. So P has
+// Let u be the marginals at the weights, smoothed by μ, and z_t the dense inputs of position t. The Hessian of the mean
+// loss with respect to the weights of column y has the blocks (1/μn) Σ_i c_i Σ_t u_t(y)(1−u_t(y)) z_t z_tᵀ and some of
+// covariances between positions. So P has
 //
 //	(1/μn) Σ_i c_i Σ_t u_t(y)(1 − u_t(y)) z_t z_tᵀ + λI    [Dim×Dim]
 //
-// for every column y of a block of weights, where z_t ends with a 1 if the block has biases. For the weights of tied parts, such as
-// transitions, it has the Hessian itself (tiedmetric.go). It is diagonal in all other weights: a pullback of u(1−u) gives its numbers, which
-// are those of the Hessian if inputs are 0 or 1.
+// for every column y of a block of weights, where z_t ends with a 1 if the block has biases. For the weights of tied
+// parts, such as transitions, it has the Hessian itself (tiedmetric.go). It is diagonal in all other weights: a
+// pullback of u(1−u) gives its numbers, which are those of the Hessian if inputs are 0 or 1.
 //
 // Sums of z zᵀ are estimates from some of the rows: the larger its u(1−u), the more likely a row takes part.
 //
-// The Hessian of the quadratic loss has (1/n) Σ_i c_i Σ_t z_t z_tᵀ + λI for every column, wherever w is. Then P has the sum of all rows: it is the Hessian, if all
-// weights multiply dense inputs, and a step by P⁻¹ ends at the optimum.
+// The Hessian of the quadratic loss has (1/n) Σ_i c_i Σ_t z_t z_tᵀ + λI for every column, wherever w is. Then P has the
+// sum of all rows: it is the Hessian, if all weights multiply dense inputs, and a step by P⁻¹ ends at the optimum.
 //
-// Where an output uses one label per row of a part, the loss stays the same if all columns of a block change by the same vector. P⁻¹ is then
-// 1/λ along such changes, which is the inverse of the Hessian, and across them what is said above: ΠA⁻¹Π + (I−Π)/λ, where A is the matrix of the
-// block and Π subtracts the mean of the columns.
+// Where an output uses one label per row of a part, the loss stays the same if all columns of a block change by the
+// same vector. P⁻¹ is then 1/λ along such changes, which is the inverse of the Hessian, and across them what is said
+// above: ΠA⁻¹Π + (I−Π)/λ, where A is the matrix of the block and Π subtracts the mean of the columns.
 type Metric struct {
 	λ        float64
 	blocks   []metricBlock
@@ -56,7 +58,8 @@ const (
 	rowsPerColumn = 8       // rows that take part in a sum of z zᵀ, per dense input
 	rowsAtOnce    = 512     // of a sum in float32, which is precise enough, before it goes to float64
 
-	// leastShift is the least λ relative to a number on the diagonal of P. With less, rounding makes matrices of dependent columns indefinite.
+	// leastShift is the least λ relative to a number on the diagonal of P. With less, rounding makes matrices of
+	// dependent columns indefinite.
 	leastShift = 1e-10
 )
 
@@ -68,8 +71,8 @@ func (o *Objective) HasMetric() bool {
 // HasMetric reports whether the engine computes a metric for its objective. On a device there is none.
 func (e *Engine) HasMetric() bool { return e.Objective.HasMetric() && !e.OnDevice() }
 
-// NewMetric computes the metric at w, or returns nil if HasMetric is false. It costs a pass over all examples, and about one more for the
-// sums. It has the same bits with any number of threads.
+// NewMetric computes the metric at w, or returns nil if HasMetric is false. It costs a pass over all examples, and
+// about one more for the sums. It has the same bits with any number of threads.
 func (e *Engine) NewMetric(ctx context.Context, w []float32, s oracles.Smoothing) (*Metric, error) {
 	if !e.HasMetric() {
 		return nil, nil
@@ -100,8 +103,8 @@ func (e *Engine) NewMetric(ctx context.Context, w []float32, s oracles.Smoothing
 	return m, err
 }
 
-// spreadOf fills v with c_i u(1−u)/μ at w and returns its pullback [Dim]. A tied row holds the sum of u over the steps of an example; their u
-// are taken as equal. For each part it also tells whether the u of every row sum to 1.
+// spreadOf fills v with c_i u(1−u)/μ at w and returns its pullback [Dim]. A tied row holds the sum of u over the steps
+// of an example; their u are taken as equal. For each part it also tells whether the u of every row sum to 1.
 func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing, v *structured.Marginals) (sums []float64, one []bool, err error) {
 	μ := s.Mu
 	sums, one = make([]float64, len(w)), make([]bool, len(v.Parts))
@@ -207,8 +210,9 @@ func (e *Engine) factors(ctx context.Context, b nets.DenseBlock, spread *structu
 	return block, ctx.Err()
 }
 
-// gram estimates (1/n) Σ_t a_t z_t z_tᵀ, where z_t ends with a 1 if there are biases, for given a_t ≥ 0 from some of the rows. If there are more than it needs, row t takes part with the
-// probability min(1, a_t/τ) and with max(a_t, τ) in place of a_t, by systematic sampling.
+// gram estimates (1/n) Σ_t a_t z_t z_tᵀ, where z_t ends with a 1 if there are biases, for given a_t ≥ 0 from some of
+// the rows. If there are more than it needs, row t takes part with the probability min(1, a_t/τ) and with max(a_t, τ)
+// in place of a_t, by systematic sampling.
 func (e *Engine) gram(bias bool, a func(t int) float64) (*mat.SymDense, error) {
 	k, total := e.Data.Dim, 0.0
 	if bias {
@@ -272,7 +276,8 @@ func (g *gramSum) add(d *structured.Dataset, t int, a float64) error {
 	return nil
 }
 
-// flush adds the products of the rows to the sum. It scales the rows to numbers below 1, whose products do not overflow.
+// flush adds the products of the rows to the sum. It scales the rows to numbers below 1, whose products do not
+// overflow.
 func (g *gramSum) flush() {
 	most := float32(0)
 	for _, x := range g.z {

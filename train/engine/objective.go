@@ -42,9 +42,9 @@ func (l Loss) Augments() bool { return l == Hinge || l == SoftmaxMargin }
 //
 //	F(w) = (1/n) Σ_i c_i f_i(w) + (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant
 //
-// with example weights c_i from the data. With λ₁ > 0, the elastic net, weights of the optimum are sparse (elasticnet.go). Center is that of a prior.
-// In prox-linear subproblems it moves (Engine.CenterMoved), and there is a constant: the two quadratics (λ/2)‖w−c‖² + (1/2η)‖w−w_k‖² are
-// written as one around a shifted centre.
+// with example weights c_i from the data. With λ₁ > 0, the elastic net, weights of the optimum are sparse
+// (elasticnet.go). Center is that of a prior. In prox-linear subproblems it moves (Engine.CenterMoved), and there is a
+// constant: the two quadratics (λ/2)‖w−c‖² + (1/2η)‖w−w_k‖² are written as one around a shifted centre.
 type Objective struct {
 	Scorer      nets.Scorer
 	Data        *structured.Dataset
@@ -59,15 +59,17 @@ type Objective struct {
 	Rates       Rates     // of the steps of descents; nil: 1 for all weights
 	Constant    float64
 
-	// Completion fixes r_i, which replaces the gold output of examples with partial labels (partial.go). If it is nil, the
-	// oracle answers over the outputs that the labels allow, and the objective is not convex. Certificates hold for r_i whose rows have exact sums
-	// (BalanceTargets).
+	// Completion fixes r_i, which replaces the gold output of examples with partial labels (partial.go). If it is nil,
+	// the oracle answers over the outputs that the labels allow, and the objective is not convex. Certificates hold for
+	// r_i whose rows have exact sums (BalanceTargets).
 	Completion *Memory
-	// Soft says that Completion replaces the gold outputs of all examples, whose labels are then whole. With the CRF loss the loss of an
-	// example is the cross-entropy of a distribution with marginals r_i and the model's, log Z(θ_i) − ⟨θ_i, r_i⟩, and its gradient J_iᵀ(u_i − r_i).
+	// Soft says that Completion replaces the gold outputs of all examples, whose labels are then whole. With the CRF
+	// loss the loss of an example is the cross-entropy of a distribution with marginals r_i and the model's, log Z(θ_i)
+	// − ⟨θ_i, r_i⟩, and its gradient J_iᵀ(u_i − r_i).
 	Soft bool
-	// Origin sets θ, of example i alone, to potentials whose marginals are r_i or close to them, where a dual method begins well. It reports whether
-	// there are such: there are none of a single output. nil: they are not known of any example.
+	// Origin sets θ, of example i alone, to potentials whose marginals are r_i or close to them, where a dual method
+	// begins well. It reports whether there are such: there are none of a single output. nil: they are not known of any
+	// example.
 	Origin func(i int, θ *structured.Potentials) bool
 }
 
@@ -129,8 +131,9 @@ func (o *Objective) checkStructure() error {
 	return nil
 }
 
-// Floor returns a number that F is nowhere below without a proof from data: the constant, since neither a loss nor the regulariser is negative. Numbers in place of gold
-// outputs were rounded to float32, and are no mixture of outputs up to that: then a loss may be negative, however little, and the floor is −∞.
+// Floor returns a number that F is nowhere below without a proof from data: the constant, since neither a loss nor the
+// regulariser is negative. Numbers in place of gold outputs were rounded to float32, and are no mixture of outputs up
+// to that: then a loss may be negative, however little, and the floor is −∞.
 func (o *Objective) Floor() float64 {
 	if o.Completion != nil {
 		return math.Inf(-1)
@@ -138,8 +141,9 @@ func (o *Objective) Floor() float64 {
 	return o.Constant
 }
 
-// Relaxed returns in what way the oracle's answers may be bounds, as part of a sentence, or "" if they are exact. With bounds, objectives
-// are upper bounds of those with exact answers, and duals are lower bounds of the least relaxed objective.
+// Relaxed returns in what way the oracle's answers may be bounds, as part of a sentence, or "" if they are exact. With
+// bounds, objectives are upper bounds of those with exact answers, and duals are lower bounds of the least relaxed
+// objective.
 func (o *Objective) Relaxed() string {
 	if r, ok := registry.Of(o.Scorer.Form().Structure).Oracle().(oracles.Relaxed); ok {
 		return r.Relaxed()
@@ -147,8 +151,9 @@ func (o *Objective) Relaxed() string {
 	return ""
 }
 
-// LossAt returns f_i = h − gold, where h is the oracle's value and gold the reference score. It is not negative: gold is the score of an
-// output or a mean of such scores, and h is at least that. The oracle rounds to float32 and can find less, hence the max.
+// LossAt returns f_i = h − gold, where h is the oracle's value and gold the reference score. It is not negative: gold
+// is the score of an output or a mean of such scores, and h is at least that. The oracle rounds to float32 and can find
+// less, hence the max.
 func LossAt(h, gold float64) float64 { return max(h, gold) - gold }
 
 // regulariser returns (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant.
@@ -162,8 +167,8 @@ func (o *Objective) regulariser(w []float32) float64 {
 	return o.Lambda/2*vec.Norm2(w) + o.Constant
 }
 
-// AtCenter returns a + ⟨g,c⟩ + constant: the value at the centre of the linear function with gradient g and value a at the
-// origin, plus the constant.
+// AtCenter returns a + ⟨g,c⟩ + constant: the value at the centre of the linear function with gradient g and value a at
+// the origin, plus the constant.
 func (o *Objective) AtCenter(a float64, g []float32) float64 {
 	if o.Center != nil {
 		a += vec.Dot64(g, o.Center)
@@ -171,8 +176,8 @@ func (o *Objective) AtCenter(a float64, g []float32) float64 {
 	return a + o.Constant
 }
 
-// DualValue returns D = a + constant + (λ/2)(‖c‖² − ‖w‖²) of a dual point with weights w, whose linear part and entropy add up to a.
-// With λ₁ > 0, w are the weights after thresholding.
+// DualValue returns D = a + constant + (λ/2)(‖c‖² − ‖w‖²) of a dual point with weights w, whose linear part and entropy
+// add up to a. With λ₁ > 0, w are the weights after thresholding.
 func (o *Objective) DualValue(a float64, w []float32) float64 {
 	return a + o.Constant + o.Lambda/2*(vec.Norm2(o.Center)-vec.Norm2(w))
 }

@@ -12,10 +12,10 @@ import (
 //	f_i(w) = h(θ_i + ℓ_i) − h_A(θ_i),
 //
 // where h_A is h over the outputs that the labels allow. ℓ_i is zero on those outputs. For crf this is the negative
-// log-likelihood that the output is one of them; for the hinge it is the latent structural SVM of Yu and Joachims (2009).
-// The gradient is ∇f_i = J_iᵀ(u_i − r_i): r_i, the oracle's answer over the allowed outputs alone, replaces 1_{y_i}. The loss
-// is no longer convex in θ_i. Replacing h_A with its tangent at a point gives a convex upper bound. Then r_i is fixed, and is
-// the Objective's Completion.
+// log-likelihood that the output is one of them; for the hinge it is the latent structural SVM of Yu and Joachims
+// (2009). The gradient is ∇f_i = J_iᵀ(u_i − r_i): r_i, the oracle's answer over the allowed outputs alone, replaces
+// 1_{y_i}. The loss is no longer convex in θ_i. Replacing h_A with its tangent at a point gives a convex upper bound.
+// Then r_i is fixed, and is the Objective's Completion.
 type allowed struct {
 	index    []int                 // [B] index of each example in θ, −1 if its labels are complete; empty if the whole data set is fully labelled
 	examples []int                 // of the batch, those that θ holds
@@ -60,8 +60,8 @@ func (o *Objective) Partial() bool {
 	return o.Completion == nil && len(o.Data.LabelSets) > 0 && slices.ContainsFunc(o.Data.Labels, func(l int32) bool { return l < 0 })
 }
 
-// gold returns the reference score of chain b, ⟨θ_i, 1_{y_i}⟩ or its replacement, with and without smoothing. θ may include
-// ℓ_i, since ℓ_i is zero on the allowed outputs.
+// gold returns the reference score of chain b, ⟨θ_i, 1_{y_i}⟩ or its replacement, with and without smoothing. θ may
+// include ℓ_i, since ℓ_i is zero on the allowed outputs.
 func (e *Evaluation) gold(sh *Shard, b int) (smoothed, most float64) {
 	a, score := &sh.allowed, 0.0
 	switch i := sh.Batch.Examples[b]; {

@@ -6,9 +6,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Point is weights w = p·v + q·b in the form that steps on sparse inputs keep, without ever computing w (affinepath.go). The
-// potentials are linear in w, so those at v and at b give those at w. Soft thresholds are not linear: with them, w is computed in the rows that a
-// batch touches. So it is with bounds.
+// Point is weights w = p·v + q·b in the form that steps on sparse inputs keep, without ever computing w
+// (affinepath.go). The potentials are linear in w, so those at v and at b give those at w. Soft thresholds are not
+// linear: with them, w is computed in the rows that a batch touches. So it is with bounds.
 type Point struct {
 	p, q   float64
 	v, b   []float32

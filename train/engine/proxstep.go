@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// ProxRule moves to the minimiser of a model of the objective on the batch, with a proximal term in the scales h of the weights:
+// ProxRule moves to the minimiser of a model of the objective on the batch, with a proximal term in the scales h of the
+// weights:
 //
 //	(1/|B|) Σ_{i∈B} c_i f̂_i(w') + (λ/2)‖w'‖² + (1/2η)‖w' − w‖²_s.
 //
@@ -14,26 +15,28 @@ import (
 //
 //	s = √(hH),    H = √(V/(1−β^c)) + 10⁻⁸,    V ← βV + (1−β)G,
 //
-// where G is the mean of g² over the weights that the batch reads. With h alone, weights of small gradients move as far as others.
+// where G is the mean of g² over the weights that the batch reads. With h alone, weights of small gradients move as far
+// as others.
 //
-// f̂_i is f_i with potentials linearised at w, and with its maximum or log-sum-exp over outputs reduced to two: the gold output and
-// the oracle's answer. The answer to the hinge is the best output; to the other losses it is the distribution of all outputs but the
-// gold one. The batch shares one variable of the dual, γ ∈ [0, 1]: how much of the answers is mixed into the gold outputs. With f and
-// g the mean loss of the batch and its gradient at w, q = 1/(s + ηλ), and p_i = exp(−f_i) the probability of gold output i, the dual
-// grows in γ by
+// f̂_i is f_i with potentials linearised at w, and with its maximum or log-sum-exp over outputs reduced to two: the
+// gold output and the oracle's answer. The answer to the hinge is the best output; to the other losses it is the
+// distribution of all outputs but the gold one. The batch shares one variable of the dual, γ ∈ [0, 1]: how much of the
+// answers is mixed into the gold outputs. With f and g the mean loss of the batch and its gradient at w, q = 1/(s +
+// ηλ), and p_i = exp(−f_i) the probability of gold output i, the dual grows in γ by
 //
 //	hinge    f                                                − η⟨g, q(γg + λw)⟩
 //	others   (1/|B|) Σ c_i (1−p_i)(f_i + log((1−γ+γp_i)/γ))   − η⟨g, q(γg + λw)⟩,
 //
-// where the logarithm comes from the entropy of the mixed distribution. Both fall as γ grows. The step finds the zero, or the end of
-// [0, 1], and the weights that belong to it:
+// where the logarithm comes from the entropy of the mixed distribution. Both fall as γ grows. The step finds the zero,
+// or the end of [0, 1], and the weights that belong to it:
 //
 //	w' = w − ηq(γg + λw).
 //
-// With factors of the step lengths (Rates), s is divided by them; with a centre c of the regulariser, w is w − c wherever λ is before it.
+// With factors of the step lengths (Rates), s is divided by them; with a centre c of the regulariser, w is w − c
+// wherever λ is before it.
 //
-// sparseproxstep.go says what λ₁‖w‖₁ changes. On the hinge with s = 1, and with the regulariser in the gradient, this is
-// Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
+// sparseproxstep.go says what λ₁‖w‖₁ changes. On the hinge with s = 1, and with the regulariser in the gradient, this
+// is Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
 
 // prox takes a step of ProxRule and returns γ.
 func (d *hostDescent) prox(η, λ float64) float64 {

@@ -10,17 +10,18 @@ import (
 //
 //	f_i(w) = ½ Σ_t ‖θ_t − e_{y_t}‖²,
 //
-// where θ_t are the potentials of the labels of position t and e_y is the indicator of label y. On average the best θ_t are the probabilities of the labels
-// given the input, whatever labels of neighbours do, so that the label with the largest one has the least expected Hamming loss: the surrogate is
-// consistent. Nothing scores labels together, and the best output takes the best label of each position.
+// where θ_t are the potentials of the labels of position t and e_y is the indicator of label y. On average the best θ_t
+// are the probabilities of the labels given the input, whatever labels of neighbours do, so that the label with the
+// largest one has the least expected Hamming loss: the surrogate is consistent. Nothing scores labels together, and the
+// best output takes the best label of each position.
 //
-// In the terms of the other losses, h(θ) = f(θ) + ⟨1_y,θ⟩ has the gradient u = θ, which need not be in the marginal polytope: the dual has no
-// constraint. With v = θ − 1_y,
+// In the terms of the other losses, h(θ) = f(θ) + ⟨1_y,θ⟩ has the gradient u = θ, which need not be in the marginal
+// polytope: the dual has no constraint. With v = θ − 1_y,
 //
 //	f(θ') ≥ ⟨v, θ'⟩ − ⟨v, 1_y⟩ − ½‖v‖²    for all θ', and any v,
 //
-// so −⟨v, 1_y⟩ − ½‖v‖² takes the place of the entropy. v counts as it was rounded: any v bounds f, so that only rounded potentials make a bound
-// err, as in rounding.go.
+// so −⟨v, 1_y⟩ − ½‖v‖² takes the place of the entropy. v counts as it was rounded: any v bounds f, so that only rounded
+// potentials make a bound err, as in rounding.go.
 
 // checkQuadratic rejects what the quadratic loss has no entries for.
 func (o *Objective) checkQuadratic() error {
@@ -118,8 +119,8 @@ func (e *Evaluation) roundQuadratic(sh *Shard) {
 	}
 }
 
-// quadraticOfMemory adds to the lane's sums what takes the place of the entropy of a dual point from memory, for v as it is: with the weights of the
-// examples, and rounded.
+// quadraticOfMemory adds to the lane's sums what takes the place of the entropy of a dual point from memory, for v as
+// it is: with the weights of the examples, and rounded.
 func (e *Evaluation) quadraticOfMemory(sh *Shard) {
 	u := &sh.Answer.U
 	u.Clear()

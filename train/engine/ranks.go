@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
-// With a group of ranks, each rank does a share of the work of a pass or a step, and all of them end with the same sums, whose bits are those
-// of one process. For that, numbers are added in its order:
+// With a group of ranks, each rank does a share of the work of a pass or a step, and all of them end with the same
+// sums, whose bits are those of one process. For that, numbers are added in its order:
 //
 //   - with dense inputs, one process sums shards into lanes, and then the lanes in order. So each rank has some
 //     consecutive lanes. The sum of lanes passes through the ranks piece by piece, and each adds its own.
@@ -135,7 +135,8 @@ func (e *Engine) ofAllRanks(n int) int {
 	return total
 }
 
-// Own returns the examples that this rank has in full passes, and whose dual variables it owns: all of them without other ranks.
+// Own returns the examples that this rank has in full passes, and whose dual variables it owns: all of them without
+// other ranks.
 func (e *Engine) Own() []int {
 	if e.group.Size() == 1 {
 		return e.layout.all

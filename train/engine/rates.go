@@ -2,8 +2,8 @@ package engine
 
 import "sort"
 
-// Rates are factors of the step lengths of a Descent on the host. They are those of ranges of weights, in order and without gaps.
-// The weights of a row of a table have one factor.
+// Rates are factors of the step lengths of a Descent on the host. They are those of ranges of weights, in order and
+// without gaps. The weights of a row of a table have one factor.
 type Rates []Rate
 
 // Rate is the factor of the weights before End that come after those of the rate before.
@@ -34,7 +34,8 @@ func (r Rates) parts(lo, hi int, do func(lo, hi int, rate float64)) {
 	}
 }
 
-// blockWeights is how many weights are moved at a time where several loops follow each other, so that they find them in the cache.
+// blockWeights is how many weights are moved at a time where several loops follow each other, so that they find them in
+// the cache.
 const blockWeights = 4096
 
 // blocks cuts a range of weights into blocks with one factor each.

@@ -11,8 +11,9 @@ type DualPoint interface {
 	Load(ln *Lane) // copies r_i into the lane's answers for its batch
 }
 
-// RefinedPoint is a DualPoint that knows r_i − 1_{y_i} better than float32 numbers r_i tell it. Where r_i is close to the gold output, roundings of r_i
-// are as large as the difference, and an example with a large weight makes much of them.
+// RefinedPoint is a DualPoint that knows r_i − 1_{y_i} better than float32 numbers r_i tell it. Where r_i is close to
+// the gold output, roundings of r_i are as large as the difference, and an example with a large weight makes much of
+// them.
 type RefinedPoint interface {
 	DualPoint
 	Refine(ln *Lane) // corrects the lane's v, which is what Load has copied less the gold outputs
@@ -31,8 +32,8 @@ type Recomposed struct {
 //
 //	g = (1/n) Σ c_i J_iᵀ(r_i − 1_{y_i})  [Dim],    b = (1/n) Σ c_i [⟨r_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩],
 //
-// the gradient and the value at the origin of the linear lower bound on the mean loss. The weights w at which the scorer runs
-// affect only rounding. It costs as much as a full pass without the oracle.
+// the gradient and the value at the origin of the linear lower bound on the mean loss. The weights w at which the
+// scorer runs affect only rounding. It costs as much as a full pass without the oracle.
 func (e *Engine) Recompose(ctx context.Context, w []float32, of DualPoint) (Recomposed, error) {
 	g := e.vectors.zeros(len(w))
 	total, err := e.backend.pullBack(ctx, w, of, g)

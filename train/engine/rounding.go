@@ -8,17 +8,20 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Rounding errors in a certificate. A gap is a difference of close numbers, F(w) − D(u), so both need a bound on their errors. Full
-// passes round F up and D down by such bounds. Each is a sum of errors of float32, ε = 2⁻²⁴ relative per operation, times the numbers
-// that were added. Sums in float64 over the numbers of an example are exact for our purposes; those over all weights and examples are charged DoubleError.
+// Rounding errors in a certificate. A gap is a difference of close numbers, F(w) − D(u), so both need a bound on their
+// errors. Full passes round F up and D down by such bounds. Each is a sum of errors of float32, ε = 2⁻²⁴ relative per
+// operation, times the numbers that were added. Sums in float64 over the numbers of an example are exact for our
+// purposes; those over all weights and examples are charged DoubleError.
 //
 // # The dual
 //
-// For an affine scorer θ_i(w) = a_i + J_i w and any potentials θ̂_i, whatever they were rounded from, convexity gives for all w'
+// For an affine scorer θ_i(w) = a_i + J_i w and any potentials θ̂_i, whatever they were rounded from, convexity gives
+// for all w'
 //
 //	h_i(θ_i(w')) ≥ h_i(θ̂_i) + ⟨u_i, θ_i(w') − θ̂_i⟩,
 //
-// so that the bound D = min over w' of (1/n) Σ c_i [h_i(θ̂_i) + ⟨u_i, θ_i(w') − θ̂_i⟩ − ⟨1_{y_i}, θ_i(w')⟩] + r(w') has these errors:
+// so that the bound D = min over w' of (1/n) Σ c_i [h_i(θ̂_i) + ⟨u_i, θ_i(w') − θ̂_i⟩ − ⟨1_{y_i}, θ_i(w')⟩] + r(w') has
+// these errors:
 //
 //   - v_i = u_i − 1_{y_i} is pulled back exactly (PreciseScorer: sums in float64), and ⟨v_i, θ_i(w)⟩, from which a_i follows, takes
 //     potentials that were rounded at most twice, once as a sum and once with the loss added: 2ε ⟨|v_i|, |θ_i|⟩. A potential
@@ -48,22 +51,25 @@ import (
 //
 // # The objective
 //
-// With the rounded potentials, h_i and ⟨1_{y_i}, θ_i⟩ differ by at most E_i each from those in exact arithmetic, where E_i is the sum over
-// rows of ε max_y |θ_i(r,y)|, or 2ε (1 + max) if a loss was added. Tied rows are weights, without rounding. A log-sum-exp loss f_i, which is −log of the gold output's probability, moves by the probability of other outputs,
-// 1 − exp(−f_i) ≤ min(1, f_i), times 2E_i, and by at most 2E_i² of second order, and by no more than 2E_i. The hinge moves by at most 2E_i. The oracle adds ω_i.
+// With the rounded potentials, h_i and ⟨1_{y_i}, θ_i⟩ differ by at most E_i each from those in exact arithmetic, where
+// E_i is the sum over rows of ε max_y |θ_i(r,y)|, or 2ε (1 + max) if a loss was added. Tied rows are weights, without
+// rounding. A log-sum-exp loss f_i, which is −log of the gold output's probability, moves by the probability of other
+// outputs, 1 − exp(−f_i) ≤ min(1, f_i), times 2E_i, and by at most 2E_i² of second order, and by no more than 2E_i. The
+// hinge moves by at most 2E_i. The oracle adds ω_i.
 //
 // # What is not proved
 //
-// Scorers without float64 sums (linearised networks, networks of the user's own, windows of positions) and devices: there the
-// allowance is a small number of units times the magnitudes that were added, which is what random errors stay below. Its size does
-// not depend on cancellation, because Σ|g_j||w_j − c_j| and the scores replace the sums themselves. State.Check widens the interval
-// if that is too little.
+// Scorers without float64 sums (linearised networks, networks of the user's own, windows of positions) and devices:
+// there the allowance is a small number of units times the magnitudes that were added, which is what random errors stay
+// below. Its size does not depend on cancellation, because Σ|g_j||w_j − c_j| and the scores replace the sums
+// themselves. State.Check widens the interval if that is too little.
 const (
 	Unit  = 1. / (1 << 24)
 	units = 2
 	noise = 16 // relative errors of marginals, in ε: a sum over labels in blocks, three products and a division
 
-	// Terms with a gradient in float32 count more: an entry is the sum of more roundings than a score, and few of them cancel.
+	// Terms with a gradient in float32 count more: an entry is the sum of more roundings than a score, and few of them
+	// cancel.
 	gradientFactor = 4
 
 	singleSums = 8 // errors of potentials that are sums in float32, in those of sums in float64: an estimate
@@ -71,7 +77,8 @@ const (
 	DoubleUnit = 1. / (1 << 48) // least bound on the relative errors of sums in float64
 )
 
-// DoubleError bounds the error of a sum of that many products in float64, in any order, relative to the sum of their sizes (Higham 2002, section 3.1).
+// DoubleError bounds the error of a sum of that many products in float64, in any order, relative to the sum of their
+// sizes (Higham 2002, section 3.1).
 func DoubleError(terms int) float64 { return max(DoubleUnit, float64(terms+8)*oracles.Double) }
 
 // Allowance returns the allowance for rounding of magnitudes that were added in float32 in any order, as an estimate.
@@ -83,8 +90,8 @@ func (e *Engine) Allowance(magnitudes ...float64) float64 {
 	return units * e.backend.unit() * total
 }
 
-// GradientAllowance returns the allowance for a gradient's rounding in a bound that contains the square ‖g‖²/λ, or another product of g with
-// c − w' at the minimiser w'.
+// GradientAllowance returns the allowance for a gradient's rounding in a bound that contains the square ‖g‖²/λ, or
+// another product of g with c − w' at the minimiser w'.
 func (e *Engine) GradientAllowance(square float64) float64 {
 	if e.backend.precise() {
 		return 2 * Unit * math.Abs(square)
@@ -101,7 +108,8 @@ func (e *Engine) PlainAllowance(u Recomposed, square float64) float64 {
 	return e.MixtureAllowance(u.Size(norm), norm) + DoubleError(len(u.Grad))*square/e.Lambda
 }
 
-// Size returns, given the norm of the gradient, the norm of which its error is at most a share of Unit. In float64 that includes Blur, and a product with 1/n.
+// Size returns, given the norm of the gradient, the norm of which its error is at most a share of Unit. In float64 that
+// includes Blur, and a product with 1/n.
 func (u Recomposed) Size(norm float64) float64 {
 	if u.Blur == 0 {
 		return norm
@@ -109,8 +117,9 @@ func (u Recomposed) Size(norm float64) float64 {
 	return norm*(1+0x1p-16) + u.Blur/Unit
 }
 
-// MixtureAllowance returns the allowance for the roundings of gradients in the bound −‖g‖²/2λ of a mixture g of them. They were rounded one by one, so that the error
-// of g is a share of their mean norm, size, however much of them cancels in g: an error δ lowers the bound by at most ‖δ‖‖g‖/λ + ‖δ‖²/2λ.
+// MixtureAllowance returns the allowance for the roundings of gradients in the bound −‖g‖²/2λ of a mixture g of them.
+// They were rounded one by one, so that the error of g is a share of their mean norm, size, however much of them
+// cancels in g: an error δ lowers the bound by at most ‖δ‖‖g‖/λ + ‖δ‖²/2λ.
 func (e *Engine) MixtureAllowance(size, norm float64) float64 {
 	δ := Unit * size
 	if !e.backend.precise() {
@@ -119,8 +128,8 @@ func (e *Engine) MixtureAllowance(size, norm float64) float64 {
 	return δ * (norm + δ/2) / e.Lambda
 }
 
-// BundleAllowance is MixtureAllowance of a certificate's bundle. Without sums in float64 it is an estimate: that of a single gradient, or that of independent roundings
-// of each where most of them cancels.
+// BundleAllowance is MixtureAllowance of a certificate's bundle. Without sums in float64 it is an estimate: that of a
+// single gradient, or that of independent roundings of each where most of them cancels.
 func (e *Engine) BundleAllowance(size, norm float64) float64 {
 	if e.backend.precise() {
 		return e.MixtureAllowance(size, norm)
@@ -128,8 +137,9 @@ func (e *Engine) BundleAllowance(size, norm float64) float64 {
 	return max(e.GradientAllowance(norm*norm), e.Allowance(size*norm)) / e.Lambda
 }
 
-// linearRounding is the allowance for all terms of F(w) and D(u) except those of GradientAllowance. The sums over examples were
-// taken at w, the gradient g was computed from them, product is Σ|g_j||w_j − c_j|, and from is Σ|g_j|(|w_j| + |c_j|).
+// linearRounding is the allowance for all terms of F(w) and D(u) except those of GradientAllowance. The sums over
+// examples were taken at w, the gradient g was computed from them, product is Σ|g_j||w_j − c_j|, and from is
+// Σ|g_j|(|w_j| + |c_j|).
 func (e *Engine) linearRounding(w []float32, product, from float64, sums Sums) float64 {
 	inv := 1 / float64(e.Len())
 	rest := math.Abs(sums.Linear*inv) + math.Abs(sums.Entropy*inv) + math.Abs(e.Constant)
@@ -139,8 +149,9 @@ func (e *Engine) linearRounding(w []float32, product, from float64, sums Sums) f
 	return e.Allowance(e.backend.scores(sums, product), rest, gradientFactor*product, e.regulariser(w)-e.Constant)
 }
 
-// roundUp returns F(w) plus its allowance, given the sums over all examples. Losses that are 0 up to rounding stay 0 only where nothing is certified: without λ, λ₁ and a
-// ball there is no dual, and longer weights in the same direction have margins to spare.
+// roundUp returns F(w) plus its allowance, given the sums over all examples. Losses that are 0 up to rounding stay 0
+// only where nothing is certified: without λ, λ₁ and a ball there is no dual, and longer weights in the same direction
+// have margins to spare.
 func (e *Engine) roundUp(f float64, sums Sums) float64 {
 	if !e.Scorer.Affine() || f <= e.Constant && e.Lambda == 0 && e.L1 == 0 && e.Radius == 0 {
 		return f
@@ -148,8 +159,9 @@ func (e *Engine) roundUp(f float64, sums Sums) float64 {
 	return f + sums.Above/float64(e.Len()) + DoubleError(e.Scorer.Dim()+e.Len())*math.Abs(f)
 }
 
-// sizes are magnitudes of an example's potentials: each is a sum over rows r of ℓ + max_y |θ_i(r,y)|, where ℓ is the most that the loss adds to a potential, at least 1: θ_i has the
-// loss, and what it was rounded from may be as large as both together.
+// sizes are magnitudes of an example's potentials: each is a sum over rows r of ℓ + max_y |θ_i(r,y)|, where ℓ is the
+// most that the loss adds to a potential, at least 1: θ_i has the loss, and what it was rounded from may be as large as
+// both together.
 type sizes struct {
 	all    float64 // every row that an output can use; without tied rows, which are not rounded
 	moved  float64 // times Σ_y |v_i(r,y)|
@@ -163,8 +175,8 @@ type sizes struct {
 	change, sums float64 // Σ |v_i(r,y)| and Σ |Σ_y v_i(r,y)|, the factors of moved and defect
 }
 
-// central are sizes of an example's potentials at the centre, for any v_i. A row that is balanced has half the distance of its least and largest potential in place
-// of max_y |θ_i(r,y)|, since what all have in common counts nothing.
+// central are sizes of an example's potentials at the centre, for any v_i. A row that is balanced has half the distance
+// of its least and largest potential in place of max_y |θ_i(r,y)|, since what all have in common counts nothing.
 type central struct {
 	most    float64 // of the largest row
 	largest float64 // of the largest row, where none counts as balanced
@@ -201,8 +213,8 @@ func (e *Evaluation) mostLost(sh *Shard, b int) float64 {
 	return float64(e.lost[sh.Batch.Examples[b]])
 }
 
-// usedRows returns how many rows of a part example b's output uses at most, where it skips some or all examples share one: one for each of its numbers, and for each edge
-// of a graph, unless the structure says otherwise.
+// usedRows returns how many rows of a part example b's output uses at most, where it skips some or all examples share
+// one: one for each of its numbers, and for each edge of a graph, unless the structure says otherwise.
 func usedRows(θ *structured.Potentials, b int) int {
 	numbers := θ.Outputs[b+1] - θ.Outputs[b]
 	if c, counts := θ.Structure.(structured.RowCounter); counts {
@@ -214,7 +226,8 @@ func usedRows(θ *structured.Potentials, b int) int {
 	return numbers
 }
 
-// measure returns the sizes of example b of θ and of v, if the loss adds no more than lost to a potential. Without v, only the first is known.
+// measure returns the sizes of example b of θ and of v, if the loss adds no more than lost to a potential. Without v,
+// only the first is known.
 func measure(θ *structured.Potentials, b int, lost float64, v *structured.Marginals) (s sizes) {
 	skipper, some := θ.Structure.(structured.RowSkipper)
 	numbers := usedRows(θ, b)
@@ -266,9 +279,10 @@ func measure(θ *structured.Potentials, b int, lost float64, v *structured.Margi
 	return s
 }
 
-// below bounds the errors of a bound that come from marginals, if the sizes are those of v times the weight c, the centre has the given ones, and marginals err by the
-// relative share beyond their rounding to float32. Entries of tied rows, which are sums over an output, err by so many units each: of a point close to the gold output
-// these are far more than units of v, and those of several entries may cancel in the row's sum.
+// below bounds the errors of a bound that come from marginals, if the sizes are those of v times the weight c, the
+// centre has the given ones, and marginals err by the relative share beyond their rounding to float32. Entries of tied
+// rows, which are sums over an output, err by so many units each: of a point close to the gold output these are far
+// more than units of v, and those of several entries may cancel in the row's sum.
 func (s sizes) below(c float64, at central, beyond, units float64) float64 {
 	most := at.most
 	if s.sums > 0 { // a row is not balanced: what its potentials have in common counts
@@ -285,15 +299,16 @@ func (s sizes) below(c float64, at central, beyond, units float64) float64 {
 	return Unit*((2+noise)*moved+c*(unseen+units*tied)) + beyond*(moved+c*unseen) + s.defect + s.sums*most
 }
 
-// prepareCentres makes room for the sizes of potentials at the centre, which measureCentre finds. The quadratic loss, whose certificate has no marginals, does
-// without (roundQuadratic).
+// prepareCentres makes room for the sizes of potentials at the centre, which measureCentre finds. The quadratic loss,
+// whose certificate has no marginals, does without (roundQuadratic).
 func (e *Evaluation) prepareCentres() {
 	if e.Center != nil && e.Loss != Quadratic && e.precise && e.bounds && e.centres == nil {
 		e.centres = make([]central, e.Len())
 	}
 }
 
-// CenterMoved makes known that the numbers of Center are others now. Full passes would charge for the potentials at the earlier ones.
+// CenterMoved makes known that the numbers of Center are others now. Full passes would charge for the potentials at the
+// earlier ones.
 func (e *Evaluation) CenterMoved() { clear(e.centres) }
 
 // measureCentre makes known the sizes of the potentials of the lane's batch at the centre, once for each example.
@@ -364,7 +379,8 @@ func (e *Evaluation) centre(i int) central {
 	return e.centres[i]
 }
 
-// roundAnswers adds to the lane's sums the rounding errors of the oracle's answers with a smoothing, from which difference has computed v.
+// roundAnswers adds to the lane's sums the rounding errors of the oracle's answers with a smoothing, from which
+// difference has computed v.
 func (e *Evaluation) roundAnswers(sh *Shard, by oracles.Smoothing) {
 	if !e.bounds {
 		return
@@ -394,8 +410,8 @@ func (e *Evaluation) roundAnswers(sh *Shard, by oracles.Smoothing) {
 	}
 }
 
-// beyond bounds how far marginals of the oracle, at the temperature μ, are from points of the polytope, as a relative error beyond their rounding to float32. It is 0 if
-// the oracle is proper there.
+// beyond bounds how far marginals of the oracle, at the temperature μ, are from points of the polytope, as a relative
+// error beyond their rounding to float32. It is 0 if the oracle is proper there.
 func (s sizes) beyond(o oracles.Maximiser, θ *structured.Potentials, b int, μ float64) float64 {
 	if p, ok := o.(oracles.Proper); ok && p.Proper(θ, b, μ) {
 		return 0
@@ -403,16 +419,20 @@ func (s sizes) beyond(o oracles.Maximiser, θ *structured.Potentials, b int, μ 
 	return s.beyondFloat32(usedRows(θ, b), μ)
 }
 
-// beyondFloat32 bounds the relative error of marginals at the temperature μ of an output that uses the given number of rows of a part, if it is more than their rounding
-// to float32, and else returns 0. The oracle adds potentials in float64, and the exponential of a sum over μ, with the error δ, errs by e^δ − 1.
+// beyondFloat32 bounds the relative error of marginals at the temperature μ of an output that uses the given number of
+// rows of a part, if it is more than their rounding to float32, and else returns 0. The oracle adds potentials in
+// float64, and the exponential of a sum over μ, with the error δ, errs by e^δ − 1.
 //
-// No sum of potentials along an output is larger than their size S, so that each addition errs by at most 2⁻⁵³ S. A recurrence over R rows takes two to get from one row
-// to the next, of the row and of what leads there, and the way back compares three such sums at each: an entry is the exponential of what 3R additions make of it,
-// if recurrences carry sums over all rows behind them, as those in logarithms do, and prefix sums. 32 are for what a row adds up on its own. It is attained but for a factor:
-// additions of potentials that are 2⁻²⁹ S and smaller all may round to the same side (deep_test.go). Sums that are scaled row by row have smaller ones.
+// No sum of potentials along an output is larger than their size S, so that each addition errs by at most 2⁻⁵³ S. A
+// recurrence over R rows takes two to get from one row to the next, of the row and of what leads there, and the way
+// back compares three such sums at each: an entry is the exponential of what 3R additions make of it, if recurrences
+// carry sums over all rows behind them, as those in logarithms do, and prefix sums. 32 are for what a row adds up on
+// its own. It is attained but for a factor: additions of potentials that are 2⁻²⁹ S and smaller all may round to the
+// same side (deep_test.go). Sums that are scaled row by row have smaller ones.
 //
-// Potentials of 1e11 μ make δ 1e-5 and more; those of 1e16 μ leave nothing of the marginals, and e^100 proves nothing and is finite. What the potentials of a row have in
-// common counts here, too, although some oracles subtract it first: an allowance that is too large proves less, but nothing false.
+// Potentials of 1e11 μ make δ 1e-5 and more; those of 1e16 μ leave nothing of the marginals, and e^100 proves nothing
+// and is finite. What the potentials of a row have in common counts here, too, although some oracles subtract it first:
+// an allowance that is too large proves less, but nothing false.
 func (s sizes) beyondFloat32(rows int, μ float64) float64 {
 	δ := float64(32+3*rows) * oracles.Double / μ * (s.all + float64(rows)*s.largest) // the second for tied rows
 	if δ <= Unit {

@@ -9,18 +9,21 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Rounds lets ranks improve the dual variables of different examples at the same time, as CoCoA+ does (Ma, Smith, Jaggi, Jordan, Richtárik and
-// Takáč 2015). Each rank owns the dual variables of some examples (Engine.Own). In a round it works on these alone, from the weights w that all
-// ranks have, and sees its own changes of w multiplied by σ′, as if other ranks pulled as it does. For that its steps count λ/σ′ for λ. Then
-// the changes of all ranks add up: w ← w + Σ_k Δw_k.
+// Rounds lets ranks improve the dual variables of different examples at the same time, as CoCoA+ does (Ma, Smith,
+// Jaggi, Jordan, Richtárik and Takáč 2015). Each rank owns the dual variables of some examples (Engine.Own). In a round
+// it works on these alone, from the weights w that all ranks have, and sees its own changes of w multiplied by σ′, as
+// if other ranks pulled as it does. For that its steps count λ/σ′ for λ. Then the changes of all ranks add up: w ← w +
+// Σ_k Δw_k.
 //
-// The dual is a concave function of the u_i minus a convex function r of w. With σ′ = K ranks it rises by at least the sum of what the ranks see it
-// rise: r(w + Σ_k Δw_k) ≤ (1/K) Σ_k r(w + KΔw_k). Without a threshold the same holds for every σ′ ≥ ‖Σ_k Δw_k‖² / Σ_k ‖Δw_k‖². That quotient is K
-// where all ranks pull in the same direction, and near 1 where their examples have little in common. So σ′ follows the quotients of the
-// rounds, half-way each time, and a round after which the dual has fallen is undone, and followed by one with σ′ = K.
+// The dual is a concave function of the u_i minus a convex function r of w. With σ′ = K ranks it rises by at least the
+// sum of what the ranks see it rise: r(w + Σ_k Δw_k) ≤ (1/K) Σ_k r(w + KΔw_k). Without a threshold the same holds for
+// every σ′ ≥ ‖Σ_k Δw_k‖² / Σ_k ‖Δw_k‖². That quotient is K where all ranks pull in the same direction, and near 1 where
+// their examples have little in common. So σ′ follows the quotients of the rounds, half-way each time, and a round
+// after which the dual has fallen is undone, and followed by one with σ′ = K.
 //
-// With sparse inputs a round costs as much as the rows of weights that its examples touch: ranks tell each other these and what they have added to them, and
-// each adds up all of it, in the order of the ranks. With dense inputs all weights are touched, and what ranks have added is summed as gradients are.
+// With sparse inputs a round costs as much as the rows of weights that its examples touch: ranks tell each other these
+// and what they have added to them, and each adds up all of it, in the order of the ranks. With dense inputs all
+// weights are touched, and what ranks have added is summed as gradients are.
 //
 // The zero value is ready for use. For a single process a round is just its work.
 type Rounds struct {
@@ -34,8 +37,9 @@ type Rounds struct {
 	weights   roundWeights
 }
 
-// roundWeights is what rounds know of the weights: those that all ranks have when a round begins, and what ranks add to them. With dense inputs that is all
-// of them (denserounds.go), and with sparse ones the rows that are touched (sparserounds.go).
+// roundWeights is what rounds know of the weights: those that all ranks have when a round begins, and what ranks add to
+// them. With dense inputs that is all of them (denserounds.go), and with sparse ones the rows that are touched
+// (sparserounds.go).
 type roundWeights interface {
 	// begin begins a round at w. If it continues, nothing has moved w since the last round.
 	begin(w []float32, continues bool)
@@ -43,7 +47,8 @@ type roundWeights interface {
 	visit(examples []int)
 	// sizes returns how many spans of weights, and how many weights of them, this rank tells the others.
 	sizes() (spans, weights int)
-	// exchange moves w from where the round began by shares of what all ranks have added. heads are what each rank has told of what it tells.
+	// exchange moves w from where the round began by shares of what all ranks have added. heads are what each rank has
+	// told of what it tells.
 	exchange(ctx context.Context, r *Rounds, by roundShare, w []float32, heads []float64, c *changes) error
 	// undo returns w to where the round began.
 	undo(w []float32)
@@ -54,12 +59,13 @@ type roundShare struct{ share, τ float32 }
 
 // DualBlock is what a method does in rounds.
 type DualBlock interface {
-	// Dual returns the dual point's weights before thresholding, and pointers to the terms of the dual value that are sums over examples. In a round
-	// each rank changes all of these, for itself; after the round all ranks have the same.
+	// Dual returns the dual point's weights before thresholding, and pointers to the terms of the dual value that are
+	// sums over examples. In a round each rank changes all of these, for itself; after the round all ranks have the
+	// same.
 	Dual() (w []float32, terms []*float64)
 
-	// Keep copies the dual variables of examples; if more, beside those that it has copied. Restore returns to the copies: examples are all that
-	// were kept, in that order.
+	// Keep copies the dual variables of examples; if more, beside those that it has copied. Restore returns to the
+	// copies: examples are all that were kept, in that order.
 	Keep(examples []int, more bool)
 	Restore(examples []int)
 }
@@ -75,11 +81,13 @@ func (r *Rounds) PerPass(e *Engine) int {
 	return roundsPerPass
 }
 
-// Continue says that nothing has moved w since the last round, so that the next one knows the weights that all ranks have. Other rounds begin with a copy of all weights.
+// Continue says that nothing has moved w since the last round, so that the next one knows the weights that all ranks
+// have. Other rounds begin with a copy of all weights.
 func (r *Rounds) Continue() { r.continues = true }
 
-// Round runs the work of a round with σ′, for which it needs no other rank, and sums what it has changed. The work calls visit with own examples
-// before it changes their dual variables. The weights that score are soft thresholds at τ, and λ is that of the whole dual.
+// Round runs the work of a round with σ′, for which it needs no other rank, and sums what it has changed. The work
+// calls visit with own examples before it changes their dual variables. The weights that score are soft thresholds at
+// τ, and λ is that of the whole dual.
 func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b DualBlock, work func(σ float64, visit func(examples []int)) error) error {
 	if e.group.Size() == 1 {
 		return work(1, func([]int) {})
@@ -166,7 +174,8 @@ type changes struct {
 	scratch  [blockOfSpans]float32
 }
 
-// exchange moves w from where the round began by shares of what all ranks have added, and returns the changes. It fails on all ranks if one has failed.
+// exchange moves w from where the round began by shares of what all ranks have added, and returns the changes. It fails
+// on all ranks if one has failed.
 func (r *Rounds) exchange(ctx context.Context, e *Engine, by roundShare, w []float32, mine []float64, failed error) (*changes, error) {
 	var bad *NonFiniteError
 	if failed != nil && !errors.As(failed, &bad) {
@@ -216,7 +225,8 @@ func (r *Rounds) part(rank int) []float32 {
 	return r.message[from/4 : r.ends[rank]/4]
 }
 
-// gather completes the message, of which this rank has its own part, whose square it sets, and adds up the squares of all ranks.
+// gather completes the message, of which this rank has its own part, whose square it sets, and adds up the squares of
+// all ranks.
 func (r *Rounds) gather(ctx context.Context, e *Engine, square float64, c *changes) error {
 	copy(vec.Bytes(r.part(e.group.Rank())), vec.Bytes([]float64{square}))
 	if err := e.group.AllGatherV(ctx, vec.Bytes(r.message), r.ends); err != nil {
@@ -228,8 +238,9 @@ func (r *Rounds) gather(ctx context.Context, e *Engine, square float64, c *chang
 	return nil
 }
 
-// measure adds what a change of weights from x to y changes. All ranks measure the same numbers in the same order. Sums of a few thousand numbers are in float32; that is
-// exact enough, because ‖y‖² − ‖x‖² = ⟨y−x, 2x + (y−x)⟩ is as small as the change.
+// measure adds what a change of weights from x to y changes. All ranks measure the same numbers in the same order. Sums
+// of a few thousand numbers are in float32; that is exact enough, because ‖y‖² − ‖x‖² = ⟨y−x, 2x + (y−x)⟩ is as small
+// as the change.
 func (c *changes) measure(o *Objective, x, y []float32) {
 	for len(x) > 0 {
 		n := min(len(x), len(c.scratch))

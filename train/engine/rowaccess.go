@@ -60,9 +60,9 @@ func (h *rowAccess) lower(ctx context.Context, w []float32, g []float64, sums Su
 	return u, err
 }
 
-// shardsOfPass are the strands of a pass with sparse inputs: a rank has a run of consecutive shards, whose attributes it
-// needs and no others. Their v are added to the gradient that the shards before have begun. The sums of lanes, which go
-// through all shards, are added again from deferredSums.
+// shardsOfPass are the strands of a pass with sparse inputs: a rank has a run of consecutive shards, whose attributes
+// it needs and no others. Their v are added to the gradient that the shards before have begun. The sums of lanes, which
+// go through all shards, are added again from deferredSums.
 type shardsOfPass struct {
 	pass
 	access  *rowAccess
@@ -140,7 +140,8 @@ func (s *shardsOfPass) addSums(lo, hi int) {
 	}
 }
 
-// addGradients adds the pullback of the first n shards that are kept to stripes from to to−1 of the gradient, which may be packed.
+// addGradients adds the pullback of the first n shards that are kept to stripes from to to−1 of the gradient, which may
+// be packed.
 func (s *shardsOfPass) addGradients(n, from, to int, packed bool) {
 	e, h := s.engine, s.access
 	threads := min(e.team.threads, to-from)
@@ -159,9 +160,9 @@ func (s *shardsOfPass) addGradients(n, from, to int, packed bool) {
 	})
 }
 
-// total has the sums first, and then the gradient: whole, or packed by stripes. With several windows the ranks after the
-// first begin sooner; but each costs another look at all attributes of the rank's examples, so that few ranks are faster
-// one after the other.
+// total has the sums first, and then the gradient: whole, or packed by stripes. With several windows the ranks after
+// the first begin sooner; but each costs another look at all attributes of the rank's examples, so that few ranks are
+// faster one after the other.
 func (s *shardsOfPass) total() total {
 	e := s.engine
 	t := total{pieces: [][]byte{vec.Bytes(s.sums)}}
@@ -278,8 +279,9 @@ func (s *sparseBatch) gather(l int, known bool, do func([]byte)) {
 	})
 }
 
-// sparseGradient is a D of sparse inputs. It stays in potential space, because each use of it is a single scatter into, or gather
-// from, the few rows of weights that the batch touches. What was found on the shards of the last step holds the batch and v.
+// sparseGradient is a D of sparse inputs. It stays in potential space, because each use of it is a single scatter into,
+// or gather from, the few rows of weights that the batch touches. What was found on the shards of the last step holds
+// the batch and v.
 type sparseGradient struct {
 	access *rowAccess
 	shards int
@@ -346,7 +348,8 @@ func (g *sparseGradient) Dot(w []float32) float64 {
 	return s
 }
 
-// scatterWide adds Jᵀv of a batch to some stripes of g in a full pass, in one in float64 with other numbers than those of v.
+// scatterWide adds Jᵀv of a batch to some stripes of g in a full pass, in one in float64 with other numbers than those
+// of v.
 func (h *rowAccess) scatterWide(v *structured.Marginals, wide structured.Doubles, batch *structured.Batch, lo, hi int, g []float64) {
 	if h.doubles.pulls {
 		h.sparse.ScatterDoubly(v, wide, batch, lo, hi, g)

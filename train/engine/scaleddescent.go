@@ -13,10 +13,11 @@ import (
 //
 //	v ← βv + (1−β)g²,    h = √(v/(1−β^c)) + 10⁻⁸,
 //
-// where g is the mean gradient of the batch and c counts the steps. ProxRule tempers these scales by one that all weights share.
+// where g is the mean gradient of the batch and c counts the steps. ProxRule tempers these scales by one that all
+// weights share.
 //
-// On a device, which must be a Descender, the descent lives there until Finish; W and Mean are then out of date. It must not be copied
-// after Start or Resume.
+// On a device, which must be a Descender, the descent lives there until Finish; W and Mean are then out of date. It
+// must not be copied after Start or Resume.
 type ScaledDescent struct {
 	W    []float32 // [Dim] the iterate
 	Mean []float32 // [Dim] of the iterates that Include has added; empty before the first
@@ -31,8 +32,8 @@ type ScaledDescent struct {
 	stepper descentStepper
 }
 
-// Question is what a step of a descent asks the oracle: about which examples, with which smoothing, and with which seed of
-// dropout masks; 0 turns dropout off.
+// Question is what a step of a descent asks the oracle: about which examples, with which smoothing, and with which seed
+// of dropout masks; 0 turns dropout off.
 type Question struct {
 	Examples  []int
 	Smoothing oracles.Smoothing
@@ -50,8 +51,8 @@ type Move struct {
 // Rule tells how a step moves the iterate.
 type Rule int
 
-// The rules. ProxRule moves to the minimiser of a model of the objective on the batch (proxstep.go). AdamRule takes a step of AdamW
-// (Kingma and Ba 2015; Loshchilov and Hutter 2019) with all weights: with m the mean of g by β₁,
+// The rules. ProxRule moves to the minimiser of a model of the objective on the batch (proxstep.go). AdamRule takes a
+// step of AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019) with all weights: with m the mean of g by β₁,
 //
 //	w ← (1 − ηλ)w − η m/((1−β₁^c) h).
 //
@@ -65,8 +66,8 @@ const (
 	NesterovRule
 )
 
-// descentStepper takes the steps of a descent, whose methods of the same names say what each call does: hostDescent or deviceDescent. v and m
-// exist where a step needs them.
+// descentStepper takes the steps of a descent, whose methods of the same names say what each call does: hostDescent or
+// deviceDescent. v and m exist where a step needs them.
 type descentStepper interface {
 	prepare(examples []int)
 	step(ctx context.Context, q Question, m Move) (γ float64, err error)
@@ -90,8 +91,8 @@ func (u *unbiased) after(c int) float32 {
 	return 1
 }
 
-// Unbias returns 1/(1−β^c) for c = 0, 1, …, as long as it differs from 1 by 10⁻⁹ or more: what a mean that started at zero must be
-// multiplied with after c steps. For c = 0, which has no mean, it is infinite.
+// Unbias returns 1/(1−β^c) for c = 0, 1, …, as long as it differs from 1 by 10⁻⁹ or more: what a mean that started at
+// zero must be multiplied with after c steps. For c = 0, which has no mean, it is infinite.
 func Unbias(β float64) []float32 {
 	var by []float32
 	for c := 0; ; c++ {
@@ -115,8 +116,8 @@ func (d *ScaledDescent) Resume(e *Engine, β float64) {
 	d.stepper = e.backend.descentStepper(d)
 }
 
-// Step asks about a batch at the iterate, and moves the iterate. It returns the γ of ProxRule on the host, and else NaN.
-// On a device an error may come from an earlier step.
+// Step asks about a batch at the iterate, and moves the iterate. It returns the γ of ProxRule on the host, and else
+// NaN. On a device an error may come from an earlier step.
 func (d *ScaledDescent) Step(ctx context.Context, q Question, m Move) (γ float64, err error) {
 	d.Prepare(q.Examples)
 	d.makeRoom(m.Rule)
@@ -146,7 +147,8 @@ func (d *ScaledDescent) perWeight(x []float32) []float32 {
 	return x
 }
 
-// Include adds the iterate to the mean of the iterates with a share: mean ← (1−share)·mean + share·w. The first iterate's is 1.
+// Include adds the iterate to the mean of the iterates with a share: mean ← (1−share)·mean + share·w. The first
+// iterate's is 1.
 func (d *ScaledDescent) Include(share float64) {
 	d.count++
 	d.stepper.include(share)
@@ -174,8 +176,9 @@ func (d *ScaledDescent) Archive(a Archive) {
 
 // hostDescent moves a descent on the host.
 //
-// ProxRule costs what the batch reads. In rows of the scorer's row tables that the batch does not read, v and w only shrink, each by a
-// factor that has a closed form for any number of steps, so it is applied when a batch reads the row again (catchUp).
+// ProxRule costs what the batch reads. In rows of the scorer's row tables that the batch does not read, v and w only
+// shrink, each by a factor that has a closed form for any number of steps, so it is applied when a batch reads the row
+// again (catchUp).
 type hostDescent struct {
 	*ScaledDescent
 	touched *touchedRows
@@ -320,11 +323,11 @@ func (d *hostDescent) stepped() {
 	}
 }
 
-// shrunk ends a step of ProxRule that the batch's rows took: all others shrink by exp(−ηλ/√(hH)) in w, and by β in v. length is ηλ/√H; with
-// λ₁‖w‖₁ it is η/√H, and decaySparsely does the rest.
+// shrunk ends a step of ProxRule that the batch's rows took: all others shrink by exp(−ηλ/√(hH)) in w, and by β in v.
+// length is ηλ/√H; with λ₁‖w‖₁ it is η/√H, and decaySparsely does the rest.
 //
-// For a row that no batch has read since step r, h at step s is √(v_r β^{s−r}/(1−β^s)), apart from its floor. So the steps after r
-// shrink w by exp(−x/√√v_r) in all, with
+// For a row that no batch has read since step r, h at step s is √(v_r β^{s−r}/(1−β^s)), apart from its floor. So the
+// steps after r shrink w by exp(−x/√√v_r) in all, with
 //
 //	x = β^{r/4} Σ_s η_s λ H_s^{−1/2} (1−β^s)^{1/4} β^{−s/4}.
 //

@@ -6,15 +6,15 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// A dual step with λ₁ > 0 moves v = c − g/λ to v(γ) = v − γtD, where the weights that score are w = soft(v, τ) (elasticnet.go). The step's
-// gap is the dual's slope at γ = 0. Then
+// A dual step with λ₁ > 0 moves v = c − g/λ to v(γ) = v − γtD, where the weights that score are w = soft(v, τ)
+// (elasticnet.go). The step's gap is the dual's slope at γ = 0. Then
 //
 //	D(γ) − D(0) = γ·gap − (λ/2)(‖soft(v(γ))‖² − ‖soft(v)‖² + 2γt⟨D, soft(v)⟩),
 //	D'(γ) = gap − λt ⟨D, soft(v) − soft(v(γ))⟩,
 //
 // or with bounds the same with φ and clip(soft(v)) for ‖soft(v)‖²/2 and soft(v) (bounds.go).
-// The slope falls with γ, but not below that of the quadratic with ‖v‖² in place of ‖soft(v)‖², and not at all where |v_j(γ)| ≤ τ. At first
-// that is nearly everywhere: steps for the quadratic would take very long to leave it.
+// The slope falls with γ, but not below that of the quadratic with ‖v‖² in place of ‖soft(v)‖², and not at all
+// where |v_j(γ)| ≤ τ. At first that is nearly everywhere: steps for the quadratic would take very long to leave it.
 
 // softSearch is the memory of a search: v, D and the threshold τ where D differs from zero.
 type softSearch struct {
@@ -28,7 +28,8 @@ const (
 	searches = 40
 )
 
-// SoftSearch returns the γ in [0, most] that raises the dual most, for a step with the given gap > 0 from v along −tD, and that gain.
+// SoftSearch returns the γ in [0, most] that raises the dual most, for a step with the given gap > 0 from v along −tD,
+// and that gain.
 func (e *Engine) SoftSearch(grad Gradient, v []float32, τ float32, λ, t, gap, most float64) (γ, gain float64) {
 	s := &e.soft
 	s.collect(e, grad, v, float64(τ))
@@ -62,7 +63,8 @@ func (e *Engine) SoftSearch(grad Gradient, v []float32, τ float32, λ, t, gap, 
 	return γ, s.gain(λ, t, gap, γ)
 }
 
-// slope returns ⟨D, w(v) − w(v(γ))⟩, for the weights w of v, and ‖D‖² over the entries whose weights change with v_j(γ).
+// slope returns ⟨D, w(v) − w(v(γ))⟩, for the weights w of v, and ‖D‖² over the entries whose weights change with
+// v_j(γ).
 func (s *softSearch) slope(t, γ float64) (slope, bend float64) {
 	for j, d := range s.d {
 		v, τ := s.v[j], s.τ[j]

@@ -15,9 +15,11 @@ import (
 //	hinge    f                                               + ⟨g, w'(γ) − w⟩
 //	others   (1/|B|) Σ c_i (1−p_i)(f_i + log((1−γ+γp_i)/γ))  + ⟨g, w'(γ) − w⟩.
 //
-// The product falls as γ grows, in pieces that are linear: Newton's method finds the zero, within an interval that shrinks.
+// The product falls as γ grows, in pieces that are linear: Newton's method finds the zero, within an interval that
+// shrinks.
 
-// mostProxSlopes is how many slopes of the dual a step computes at most. Any γ belongs to a step; the zero is only the best one.
+// mostProxSlopes is how many slopes of the dual a step computes at most. Any γ belongs to a step; the zero is only the
+// best one.
 const mostProxSlopes = 8
 
 // sparseProx is prox with λ₁ > 0, for a regulariser around zero. η, q and so on are those of prox.
@@ -105,8 +107,9 @@ func (d *hostDescent) sparseMove(γ, η, λ float64, common float32) float64 {
 	return γ
 }
 
-// decaySparsely does to a row's weights w, from place lo on, what steps did that did not read the row: in all they shrink a weight by
-// exp(−λx/√h), and pull it towards 0 by λ₁x/√h, where it stays. v is as in catchUp; a weight whose v is 0 keeps its value.
+// decaySparsely does to a row's weights w, from place lo on, what steps did that did not read the row: in all they
+// shrink a weight by exp(−λx/√h), and pull it towards 0 by λ₁x/√h, where it stays. v is as in catchUp; a weight whose v
+// is 0 keeps its value.
 func (d *hostDescent) decaySparsely(x, λ float64, lo int, v, w []float32) {
 	d.engine.eachL1(lo, lo+len(w), func(from, to int, λ1 float64) {
 		for j := from - lo; j < to-lo; j++ {

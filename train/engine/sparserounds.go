@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// sparseRound is roundWeights for sparse inputs: a round costs as much as the rows of weights that its examples touch. Ranks
-// tell each other these and what they have added to them, and each adds up all of it, in the order of the ranks.
+// sparseRound is roundWeights for sparse inputs: a round costs as much as the rows of weights that its examples touch.
+// Ranks tell each other these and what they have added to them, and each adds up all of it, in the order of the ranks.
 type sparseRound struct {
 	engine *Engine
 	rows   sparse.Rows // that this rank has touched in this round, and then that any has
@@ -60,11 +60,12 @@ func (x *sparseRound) spanOf(first, end int32) rowSpan {
 	return rowSpan{first, end, lo, hi}
 }
 
-// gapRows is how many rows that are not touched a span may have between others where all ranks' changes are added: some more weights cost less than another span. What
-// ranks tell has no gaps.
+// gapRows is how many rows that are not touched a span may have between others where all ranks' changes are added: some
+// more weights cost less than another span. What ranks tell has no gaps.
 const gapRows = 8
 
-// listSpans makes spans the runs of touched rows, with gaps of up to so many rows, and returns how many weights they have.
+// listSpans makes spans the runs of touched rows, with gaps of up to so many rows, and returns how many weights they
+// have.
 func (x *sparseRound) listSpans(gap int32) (weights int) {
 	first, end := int32(0), int32(-1) // of the span that may go on; none at first
 	add := func() {
@@ -105,7 +106,8 @@ func (x *sparseRound) read(r *Rounds, rank int, head []float64) (addedRows, erro
 	return t, nil
 }
 
-// blockOfSpans is how many weights all ranks' changes are added to at a time, or more: so few that they stay in a core's cache.
+// blockOfSpans is how many weights all ranks' changes are added to at a time, or more: so few that they stay in a
+// core's cache.
 const blockOfSpans = 2048
 
 func (x *sparseRound) exchange(ctx context.Context, r *Rounds, by roundShare, w []float32, heads []float64, c *changes) error {

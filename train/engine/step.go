@@ -24,8 +24,8 @@ type Step struct {
 
 // Gradient is the D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i) of a step, valid until the next call on the engine.
 type Gradient interface {
-	// AddTo adds cD to w. A D on a device cannot be added: only paths on that device use its entries. AddToTwo adds cD to w
-	// and dD to u, for which a sparse D takes less time than two calls.
+	// AddTo adds cD to w. A D on a device cannot be added: only paths on that device use its entries. AddToTwo adds cD
+	// to w and dD to u, for which a sparse D takes less time than two calls.
 	AddTo(c float32, w []float32)
 	AddToTwo(c float32, w []float32, d float32, u []float32)
 	// Times returns cD as a vector: memory of the engine, or zeros, to which it was added.
@@ -37,8 +37,8 @@ type Gradient interface {
 
 	// product returns ⟨D, w⟩ at the point of its step.
 	product(st *Step) float64
-	// eachRow calls do for the rows of weights in which D can differ from zero, or for ranges of several rows: w[lo:hi],
-	// with a vector that is D there.
+	// eachRow calls do for the rows of weights in which D can differ from zero, or for ranges of several rows:
+	// w[lo:hi], with a vector that is D there.
 	eachRow(do func(d []float32, lo, hi int))
 }
 
@@ -81,7 +81,8 @@ func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracle
 	return st, err
 }
 
-// StepAt is Step at a point, with dropout unless its seed is 0. On a device the numbers may not have arrived yet; see Fetch.
+// StepAt is Step at a point, with dropout unless its seed is 0. On a device the numbers may not have arrived yet; see
+// Fetch.
 func (e *Engine) StepAt(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
 	return e.backend.step(ctx, w, examples, s, memory, dropout)
 }
@@ -93,8 +94,8 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 }
 
 // OverBatch runs work on the shards of a batch and pulls back the v that work leaves in each lane. Shard k goes to lane
-// k mod e.layout.lanes, so a step never needs more gradient vectors than a full pass, however large the batch. keep retains the
-// answers on all shards. Sparse inputs always retain them, because their gradient is built from them.
+// k mod e.layout.lanes, so a step never needs more gradient vectors than a full pass, however large the batch. keep
+// retains the answers on all shards. Sparse inputs always retain them, because their gradient is built from them.
 func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
 	n := (len(examples) + StepExamples - 1) / StepExamples
 	s := stepLanes{engine: e, examples: examples, lanes: min(e.layout.lanes, n), answers: keep, work: work}
@@ -147,7 +148,8 @@ func (e hostBackend) change(ctx context.Context, from, to []float32, examples []
 	return st.Grad, err
 }
 
-// query scores the lane's batch at a point, asks the smoothed oracle, and adds to the lane's sums every term without r_i.
+// query scores the lane's batch at a point, asks the smoothed oracle, and adds to the lane's sums every term without
+// r_i.
 func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dropout uint64) error {
 	if err := e.potentials(ln, at, dropout); err != nil {
 		return err

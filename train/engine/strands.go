@@ -27,8 +27,8 @@ type strands interface {
 	gather(k int, known bool, do func(numbers []byte))
 }
 
-// total is what strands add up to, in pieces that pass from rank to rank, as many at a time as a window has. Ranks other
-// than the last end with the first pieces alone, as many as all.
+// total is what strands add up to, in pieces that pass from rank to rank, as many at a time as a window has. Ranks
+// other than the last end with the first pieces alone, as many as all.
 type total struct {
 	pieces      [][]byte
 	window, all int
@@ -107,8 +107,8 @@ func sameOnAll(ctx context.Context, group ranks.Group, err error) error {
 	return lost
 }
 
-// How many numbers of a gradient pass from rank to rank at once: pieceNumbers where ranks add to other pieces meanwhile,
-// and mostNumbers where they do not.
+// How many numbers of a gradient pass from rank to rank at once: pieceNumbers where ranks add to other pieces
+// meanwhile, and mostNumbers where they do not.
 const (
 	pieceNumbers = 1 << 15
 	mostNumbers  = 1 << 26
@@ -136,8 +136,8 @@ func eachPiece(from, to, n int, do func(a, b int)) {
 	}
 }
 
-// overShards runs work on every shard and returns the sums over the lanes. Unless g [Dim] is nil, it adds Jᵀv to g, where v
-// is what work leaves in its lane. It sums in float64 if the scorer can, and else in float32.
+// overShards runs work on every shard and returns the sums over the lanes. Unless g [Dim] is nil, it adds Jᵀv to g,
+// where v is what work leaves in its lane. It sums in float64 if the scorer can, and else in float32.
 func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
 	return e.sumOverShards(ctx, shards, g, false, work)
 }
@@ -162,18 +162,20 @@ type pass struct {
 	sums   []Sums // by lane
 }
 
-// access is how an engine on the host reaches weights, and so where it keeps gradients: for dense inputs in vectors, one
-// for each lane (denseaccess.go), and for sparse ones in potential space, since steps touch few rows (rowaccess.go).
+// access is how an engine on the host reaches weights, and so where it keeps gradients: for dense inputs in vectors,
+// one for each lane (denseaccess.go), and for sparse ones in potential space, since steps touch few rows
+// (rowaccess.go).
 type access interface {
-	// pass evaluates the shards of a pass and adds up their sums and gradients; these on the last rank alone, if toLast.
+	// pass evaluates the shards of a pass and adds up their sums and gradients; these on the last rank alone, if
+	// toLast.
 	pass(ctx context.Context, p pass, toLast bool) error
 	// step evaluates a batch and returns its gradient.
 	step(ctx context.Context, s stepLanes) (Gradient, error)
-	// lower returns the linear lower bound on the mean loss that a dual point proves, from the sums over examples at w and
-	// the sum g of their gradients, as pass leaves it with toLast.
+	// lower returns the linear lower bound on the mean loss that a dual point proves, from the sums over examples at w
+	// and the sum g of their gradients, as pass leaves it with toLast.
 	lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error)
-	// mostRanks returns how many ranks can have a share of a pass, and examplesOf those that a rank has, in the order of
-	// the shards.
+	// mostRanks returns how many ranks can have a share of a pass, and examplesOf those that a rank has, in the order
+	// of the shards.
 	mostRanks() int
 	examplesOf(rank int) []int
 	// gradients returns how many vectors so many lanes have for gradients.

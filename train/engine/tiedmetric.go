@@ -9,23 +9,26 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 )
 
-// tiedBlock is the block of a metric for weights that are the numbers of a tied part of the potentials, such as transitions. They are few, but
-// every position depends on them, so that the curvature there differs more between directions than anywhere else.
+// tiedBlock is the block of a metric for weights that are the numbers of a tied part of the potentials, such as
+// transitions. They are few, but every position depends on them, so that the curvature there differs more between
+// directions than anywhere else.
 type tiedBlock struct {
 	offset, width int // in w
 	factor        mat.Cholesky
 }
 
 const (
-	// mostTied is the most numbers of a tied part: beyond, the metric is diagonal there, because its time goes with their square.
+	// mostTied is the most numbers of a tied part: beyond, the metric is diagonal there, because its time goes with
+	// their square.
 	mostTied = 1024
 
-	// tiedPositions is how many positions take part in the Hessian of a tied part: four per number of a small one, fewer where a number
-	// costs more.
+	// tiedPositions is how many positions take part in the Hessian of a tied part: four per number of a small one,
+	// fewer where a number costs more.
 	tiedPositions = 4
 	tiedWork      = 1 << 27 // positions times numbers times numbers
 
-	// tiedShift is by how much potentials move, in μ. Differences of marginals, which are float32, then tell derivatives to a few percent.
+	// tiedShift is by how much potentials move, in μ. Differences of marginals, which are float32, then tell
+	// derivatives to a few percent.
 	tiedShift = 0.1
 )
 
@@ -47,10 +50,10 @@ func (e *Engine) tiedBlocks(ctx context.Context, w []float32, s oracles.Smoothin
 	return blocks, nil
 }
 
-// tiedHessian estimates the Hessian of the mean loss with respect to the numbers of a tied part: (1/n) Σ c_i ∂u_i/∂θ, by differences of the
-// marginals of some of the examples. These may hardly ever use a number of the part, of which they then tell nothing: to its entry on the
-// diagonal it adds a share of that in diagonal, which all examples have made. The share is (1−q)/(1+U)
-// for a number that they use U times, where q is their share of the examples.
+// tiedHessian estimates the Hessian of the mean loss with respect to the numbers of a tied part: (1/n) Σ c_i ∂u_i/∂θ,
+// by differences of the marginals of some of the examples. These may hardly ever use a number of the part, of which
+// they then tell nothing: to its entry on the diagonal it adds a share of that in diagonal, which all examples have
+// made. The share is (1−q)/(1+U) for a number that they use U times, where q is their share of the examples.
 func (e *Engine) tiedHessian(ctx context.Context, w []float32, s oracles.Smoothing, at nets.TiedBlock, diagonal []float64) (*mat.SymDense, error) {
 	y := at.Width
 	some, share := e.everySo(max(1, e.Data.Positions()/min(tiedPositions*y, max(1, tiedWork/(y*y)))))
@@ -90,8 +93,8 @@ func (e *Engine) tiedHessian(ctx context.Context, w []float32, s oracles.Smoothi
 	return p, nil
 }
 
-// addDifferences adds Σ c_i ∂u_i/∂θ of tied part k [Width×Width], over the lane's batch, to sum, and Σ u_i to uses. The lane's potentials must
-// have been computed.
+// addDifferences adds Σ c_i ∂u_i/∂θ of tied part k [Width×Width], over the lane's batch, to sum, and Σ u_i to uses. The
+// lane's potentials must have been computed.
 func (e *Engine) addDifferences(ln *Lane, s oracles.Smoothing, k int, sum, uses []float64) {
 	θ, h := ln.Theta.Parts[k].Values, float32(tiedShift*s.Mu)
 	s.Answer(ln.Oracle, &ln.Theta, &ln.Answer, false)

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// touchedRows is where the gradient of a batch can differ from zero: all weights outside the scorer's row tables, and the
-// rows of the tables that the batch reads. Without tables it is everywhere.
+// touchedRows is where the gradient of a batch can differ from zero: all weights outside the scorer's row tables, and
+// the rows of the tables that the batch reads. Without tables it is everywhere.
 type touchedRows struct {
 	scorer nets.RowScorer
 	tables []nets.RowTable
@@ -63,7 +63,8 @@ func (t *touchedRows) numRows() int {
 	return n
 }
 
-// findAhead finds those of the batch of the next step, unless they were found. All vectors that steps have used are then zero.
+// findAhead finds those of the batch of the next step, unless they were found. All vectors that steps have used are
+// then zero.
 func (t *touchedRows) findAhead(data *structured.Dataset, examples []int) {
 	if t.ahead || t.everywhere() {
 		return

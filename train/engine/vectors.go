@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// mostSpare is how many vectors that are of no more use wait for another one. A method that forgets an old point when it accepts a new one forgets
-// two, its weights and its gradient.
+// mostSpare is how many vectors that are of no more use wait for another one. A method that forgets an old point when
+// it accepts a new one forgets two, its weights and its gradient.
 const mostSpare = 2
 
 // vectors is memory of an engine that is used again.
@@ -41,8 +41,8 @@ func (v *vectors) narrowZeros(n int) []float32 {
 	return v.narrow
 }
 
-// Vector returns n numbers of undefined content: memory that Reuse was given, if it suffices. New memory of a process costs the system, and
-// the garbage collector, as much as a copy of it.
+// Vector returns n numbers of undefined content: memory that Reuse was given, if it suffices. New memory of a process
+// costs the system, and the garbage collector, as much as a copy of it.
 func (e *Engine) Vector(n int) []float32 {
 	v := &e.vectors
 	for k, x := range v.spare {

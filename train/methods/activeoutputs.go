@@ -11,8 +11,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// activeOutputs are a dual point of the hinge, stored as the outputs that it mixes: ū_i = Σ_k α_k 1_{y_k} over the outputs of example
-// i that the oracle has found, of which some may have no share. At first there is only the gold output.
+// activeOutputs are a dual point of the hinge, stored as the outputs that it mixes: ū_i = Σ_k α_k 1_{y_k} over the
+// outputs of example i that the oracle has found, of which some may have no share. At first there is only the gold
+// output.
 type activeOutputs [][]activeOutput // [n]
 
 // activeOutput is an output and its share α_k.
@@ -36,8 +37,8 @@ func (c activeOutputs) find(i int, labels []int32) {
 	}
 }
 
-// extremes returns the best active output of example i, the worst active output with a positive share, their scores and the score of ū_i. It
-// uses the potentials of chain b.
+// extremes returns the best active output of example i, the worst active output with a positive share, their scores and
+// the score of ū_i. It uses the potentials of chain b.
 func (c activeOutputs) extremes(i int, θ *structured.Potentials, b int) (best, worst int, high, low, mean float64) {
 	best, worst = -1, -1
 	for k, one := range c[i] {
@@ -105,7 +106,8 @@ func (c activeOutputs) add(v *structured.Marginals, i, which int, times float64)
 	}
 }
 
-// merge leaves no more than most active outputs of example i with a share: the one with the largest share gets those of the least.
+// merge leaves no more than most active outputs of example i with a share: the one with the largest share gets those of
+// the least.
 func (c activeOutputs) merge(i, most int) {
 	if len(c[i]) <= most {
 		return
@@ -126,7 +128,8 @@ func (c activeOutputs) prune(i int) {
 	c[i] = slices.DeleteFunc(c[i], func(k activeOutput) bool { return k.α == 0 })
 }
 
-// trim leaves at most so many active outputs of example i, if as many have no share: those that were found first go first.
+// trim leaves at most so many active outputs of example i, if as many have no share: those that were found first go
+// first.
 func (c activeOutputs) trim(i, most int) {
 	surplus := len(c[i]) - most
 	c[i] = slices.DeleteFunc(c[i], func(k activeOutput) bool {
@@ -150,7 +153,8 @@ func (c activeOutputs) Load(ln *engine.Lane) {
 	}
 }
 
-// Refine implements engine.RefinedPoint: ū_i − 1_{y_i} = Σ_k α_k (1_{y_k} − 1_{y_i}), to which the gold output's own share adds nothing.
+// Refine implements engine.RefinedPoint: ū_i − 1_{y_i} = Σ_k α_k (1_{y_k} − 1_{y_i}), to which the gold output's own
+// share adds nothing.
 func (c activeOutputs) Refine(ln *engine.Lane) {
 	for b, i := range ln.Batch.Examples {
 		if ln.Batch.Data.Partial(i) {
@@ -168,7 +172,8 @@ func (c activeOutputs) Refine(ln *engine.Lane) {
 	}
 }
 
-// packed returns the active outputs of some examples as numbers: how many an example has, and of each the length of its output, the output and its share.
+// packed returns the active outputs of some examples as numbers: how many an example has, and of each the length of its
+// output, the output and its share.
 func packed(c [][]activeOutput) (counts, lengths, labels []int32, shares []float64) {
 	for _, of := range c {
 		counts = append(counts, int32(len(of)))
@@ -220,7 +225,8 @@ func (c *activeOutputs) archive(a engine.Archive) {
 
 func negative(n int32) bool { return n < 0 }
 
-// fit refuses, as bad input, active outputs restored from a file that is damaged or of other data. The shares of an example are those of a mixture, and its outputs have scores.
+// fit refuses, as bad input, active outputs restored from a file that is damaged or of other data. The shares of an
+// example are those of a mixture, and its outputs have scores.
 func (c activeOutputs) fit(p *train.Problem) error {
 	damaged := structured.BadInput("the checkpoint is damaged: the outputs that it remembers do not fit %s", p.Data.Name)
 	if len(c) != p.Len() {

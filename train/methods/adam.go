@@ -8,9 +8,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Adam is AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019) with the usual β₁ = 0.9 and β₂ = 0.999, for any scorer and any
-// loss. The regulariser is a weight decay by 1 − ηλ per step, apart from the gradient. Every step moves every weight, rows of embeddings
-// that its batch does not read too.
+// Adam is AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019) with the usual β₁ = 0.9 and β₂ = 0.999, for any scorer
+// and any loss. The regulariser is a weight decay by 1 − ηλ per step, apart from the gradient. Every step moves every
+// weight, rows of embeddings that its batch does not read too.
 type Adam struct {
 	Rate      float64 // η; 0: 10⁻³
 	Schedule  Schedule

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// AGM is Nesterov's accelerated gradient method by estimate functions, AGM-EF of Zhang, Saha and Vishwanathan 2011, with adaptive L, for the
-// smoothed mean loss f and the elastic net Ψ, in Euclid's norm. It takes all examples at once.
+// AGM is Nesterov's accelerated gradient method by estimate functions, AGM-EF of Zhang, Saha and Vishwanathan 2011,
+// with adaptive L, for the smoothed mean loss f and the elastic net Ψ, in Euclid's norm. It takes all examples at once.
 //
 // With the memory of all (Algorithm 2) the estimate function is
 //
@@ -21,12 +21,13 @@ import (
 //
 //	u = (aτ₁z + (τA + τ₃a)x)/(τA'),    x' = (Ax + az')/A',    A' = A + a,    τ₁ = 1+λA,  τ₃ = λaA/A',  τ = τ₁+τ₃,
 //
-// and L doubles until A'J(x') ≤ ψ'(z'), for J = f + Ψ. With the memory of one (Algorithm 4) a quadratic of curvature c around z_k stands for
-// ψ_k, and a, in (0, 1), fulfils (1−a)(c+λa) = La².
+// and L doubles until A'J(x') ≤ ψ'(z'), for J = f + Ψ. With the memory of one (Algorithm 4) a quadratic of curvature c
+// around z_k stands for ψ_k, and a, in (0, 1), fulfils (1−a)(c+λa) = La².
 //
-// The dual point (1/A) Σ a_i α(u_i) of the oracle's answers α(u_i) bounds the optimum (the paper's Theorems 10 and 18). The certificate has it, and the last
-// passes. For the hinge, μ halves once the optimisation error is below half of the smoothing bias (annealing), and the estimate starts anew.
-// A pass is an iteration: two full passes, and two more for each value of L that was too small.
+// The dual point (1/A) Σ a_i α(u_i) of the oracle's answers α(u_i) bounds the optimum (the paper's Theorems 10 and 18).
+// The certificate has it, and the last passes. For the hinge, μ halves once the optimisation error is below half of the
+// smoothing bias (annealing), and the estimate starts anew. A pass is an iteration: two full passes, and two more for
+// each value of L that was too small.
 type AGM struct {
 	One bool // the memory of one
 
@@ -186,8 +187,8 @@ func (m *AGM) try(ctx context.Context, p *train.Problem, s *train.State) (*trial
 	return t, err
 }
 
-// minimise sets z' to the minimiser of (near/2)‖w − v‖² + weight·(⟨g,w⟩ + Ψ(w)), where g is the gradient at u, or with the memory of all the mean of all
-// gradients, that at u with the given share.
+// minimise sets z' to the minimiser of (near/2)‖w − v‖² + weight·(⟨g,w⟩ + Ψ(w)), where g is the gradient at u, or with
+// the memory of all the mean of all gradients, that at u with the given share.
 func (m *AGM) minimise(p *train.Problem, t *trial, share, near float64, v []float32, weight float64) {
 	raw := make([]float32, len(v))
 	λ := weight * p.Lambda

@@ -6,12 +6,13 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// localSteps is how many steps on batches of its own examples each of several ranks takes before all average what they have (local SGD: Mangasarian
-// 1995; Stich 2019). 0: the ranks share each batch.
+// localSteps is how many steps on batches of its own examples each of several ranks takes before all average what they
+// have (local SGD: Mangasarian 1995; Stich 2019). 0: the ranks share each batch.
 //
-// A rank sees its own examples only, and one of K ranks takes 1/K of a pass's steps. Where the ranks' examples are alike, the means of K iterates have 1/K of the variance, as
-// a batch K times as large has; the more steps between averages, the further the ranks are apart. Stich: for strongly convex objectives, of T steps up to about √(T/K)
-// may lie between averages without loss of the rate. For networks nothing of that kind is proved.
+// A rank sees its own examples only, and one of K ranks takes 1/K of a pass's steps. Where the ranks' examples are
+// alike, the means of K iterates have 1/K of the variance, as a batch K times as large has; the more steps between
+// averages, the further the ranks are apart. Stich: for strongly convex objectives, of T steps up to about √(T/K) may
+// lie between averages without loss of the rate. For networks nothing of that kind is proved.
 type localSteps int
 
 // apart reports whether ranks step on their own.
@@ -46,7 +47,8 @@ func (h localSteps) batches(p *train.Problem, pass int) [][]int {
 	return batches
 }
 
-// each calls step for all batches of a pass. Ranks that step on their own call average every so many steps, and at the end.
+// each calls step for all batches of a pass. Ranks that step on their own call average every so many steps, and at the
+// end.
 func (h localSteps) each(ctx context.Context, p *train.Problem, batches [][]int, step func(t int, batch []int) error, average func() error) error {
 	some := func(lo, hi int) error {
 		for t := lo; t < hi; t++ {

@@ -15,8 +15,8 @@ import (
 //
 //	ḡ = (1/n) Σ c_i J_iᵀ(ũ_i − 1_{y_i}).
 //
-// The difference ∇f_i(w) − ∇f_i(w̃) = J_iᵀ(u_i − ũ_i) takes one pullback, and is exactly zero if the oracle's answer has not
-// changed. An anchor's memory need not be saved: a full pass at w̃ reproduces it with the same bits.
+// The difference ∇f_i(w) − ∇f_i(w̃) = J_iᵀ(u_i − ũ_i) takes one pullback, and is exactly zero if the oracle's answer
+// has not changed. An anchor's memory need not be saved: a full pass at w̃ reproduces it with the same bits.
 type anchor struct {
 	at     []float32 // w̃
 	from   []float32 // where steps begin, before thresholds; empty: at w̃
@@ -59,8 +59,9 @@ func (an *anchor) restore(ctx context.Context, p *train.Problem) error {
 //
 //	w ← w − γ(D + ḡ + λ(w−c) + κ(w−z)),    D = (1/|B|) Σ_B c_i J_iᵀ(u_i − ũ_i).
 //
-// The batches B run through one random permutation of the examples after another. That is no worse than independent draws, and
-// better if the steps of a pass are averaged. It returns the mean of the iterates, valid until the next call of steps.
+// The batches B run through one random permutation of the examples after another. That is no worse than independent
+// draws, and better if the steps of a pass are averaged. It returns the mean of the iterates, valid until the next call
+// of steps.
 //
 // With λ₁ > 0 or bounds the steps are those of the regulariser r, in v (convex.go), and so is the mean.
 func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothing, pace *Pace, r *proximal.Regulariser, κ float64, z []float32,

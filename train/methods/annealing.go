@@ -14,8 +14,8 @@ import (
 //
 //	F(w) − D(u) = (1/n) Σ c_i [max_y ⟨1_y,θ_i+ℓ_i⟩ − ⟨u_i,θ_i+ℓ_i⟩] + ‖∇F_μ(w)‖²/(2λ):
 //
-// the smoothing bias, which falls with μ, and the optimisation error, which grows as μ falls. While the error is the larger
-// of the two, μ stays. The smaller the error, the faster μ falls.
+// the smoothing bias, which falls with μ, and the optimisation error, which grows as μ falls. While the error is the
+// larger of the two, μ stays. The smaller the error, the faster μ falls.
 type annealing struct {
 	μ    float64
 	fall float64 // factor for the next fall of μ; 1 if μ was given
@@ -55,7 +55,8 @@ func (an *annealing) smoothing(p *train.Problem) oracles.Smoothing {
 	return s
 }
 
-// consider decides how far μ may fall after a full pass at w. If both parts are zero there is nothing to compare, and μ stays.
+// consider decides how far μ may fall after a full pass at w. If both parts are zero there is nothing to compare, and μ
+// stays.
 func (an *annealing) consider(p *train.Problem, w []float32, pass *engine.FullPass) {
 	switch {
 	case given(p):
@@ -70,8 +71,8 @@ func (an *annealing) consider(p *train.Problem, w []float32, pass *engine.FullPa
 	}
 }
 
-// split returns the two parts of F(w) − D(u) for a full pass at w with marginals u: the smoothing bias and the optimisation
-// error. With λ = 0 the dual gives no bound, and ‖∇F_μ(w)‖·‖w − c‖ estimates the error.
+// split returns the two parts of F(w) − D(u) for a full pass at w with marginals u: the smoothing bias and the
+// optimisation error. With λ = 0 the dual gives no bound, and ‖∇F_μ(w)‖·‖w − c‖ estimates the error.
 func split(o *engine.Objective, w []float32, pass *engine.FullPass) (bias, e float64) {
 	if !o.Plain() { // e is that of the elastic net, r(w) + r*(−g) + ⟨g,w⟩
 		bias = pass.Primal - o.Regulariser(w) - pass.Linear - vec.Dot64(pass.Grad, w)

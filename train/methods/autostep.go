@@ -16,20 +16,22 @@ import (
 // Pace sets the step size of a variance-reduced method. Its zero value measures a suitable one.
 //
 // The gradient of the smoothed objective is Lipschitz with a constant L = A/μ (Beck and Teboulle 2012; Pillutla et al.
-// 2019, Lemma 2). The worst-case A, the largest ‖J_i‖², is far above what steps need. What limits a step is how much the
-// difference D = (1/|B|) Σ_B c_i J_iᵀ(u_i(w) − u_i(w̃)) varies compared with the progress it makes. A step size with
+// 2019, Lemma 2). The worst-case A, the largest ‖J_i‖², is far above what steps need. What limits a step is how much
+// the difference D = (1/|B|) Σ_B c_i J_iᵀ(u_i(w) − u_i(w̃)) varies compared with the progress it makes. A step size
+// with
 //
 //	A/μ = Σ ‖D‖² / Σ ⟨D, w − w̃⟩,
 //
-// where the sums run over the steps of a pass, contracts the expected distance as fast as possible. Both sums are by-products
-// of the steps, for any batch size. A hardly changes with μ, so each pass uses the A of the pass before.
+// where the sums run over the steps of a pass, contracts the expected distance as fast as possible. Both sums are
+// by-products of the steps, for any batch size. A hardly changes with μ, so each pass uses the A of the pass before.
 type Pace struct {
 	Step      float64 // γ, held fixed; 0: 1/(L + λ + κ)
 	Lipschitz float64 // L of ∇F_μ, held fixed; 0: A/μ with a measured A
 	Curvature float64 // the initial A, such as MeasuredCurvature of a similar problem; 0 measures it at the start
 
-	// FromCenter measures the first A at the centre, as a run that starts there does. Near the optimum, where a run that continues a model
-	// starts, there is no telling how far a step should go: the slope that would say so has vanished.
+	// FromCenter measures the first A at the centre, as a run that starts there does. Near the optimum, where a run
+	// that continues a model starts, there is no telling how far a step should go: the slope that would say so has
+	// vanished.
 	FromCenter bool
 
 	a        float64 // the current A
@@ -59,8 +61,8 @@ func (p *Pace) measures() bool { return p.Step == 0 && p.Lipschitz == 0 }
 // lipschitz returns L of ∇F_μ.
 func (p *Pace) lipschitz(μ float64) float64 { return cmp.Or(p.Lipschitz, p.a/μ) }
 
-// checkLoss refuses to measure the step size for the quadratic loss, whose gradients have no bound: a step that is right for most batches is too
-// long for the one with the longest inputs, and then nothing holds the steps.
+// checkLoss refuses to measure the step size for the quadratic loss, whose gradients have no bound: a step that is
+// right for most batches is too long for the one with the longest inputs, and then nothing holds the steps.
 func (p *Pace) checkLoss(method string, o *engine.Objective) error {
 	if o.Loss != engine.Quadratic || !p.measures() {
 		return nil
@@ -82,9 +84,9 @@ func (p *Pace) observe(norm, product float64, b int) {
 	p.progress += product / float64(b)
 }
 
-// observedEvery returns every how many steps of a pass one is observed. With access by rows on the host, observing costs
-// more than the step, so only every 16th step is observed. All other cases observe every step; on a device a step covers
-// all weights anyway.
+// observedEvery returns every how many steps of a pass one is observed. With access by rows on the host, observing
+// costs more than the step, so only every 16th step is observed. All other cases observe every step; on a device a step
+// covers all weights anyway.
 func observedEvery(p *train.Problem) int {
 	if _, rows := p.Rows(); rows && !p.OnDevice() {
 		return 16
@@ -92,12 +94,13 @@ func observedEvery(p *train.Problem) int {
 	return 1
 }
 
-// enough is the number of observed steps whose ratio A is as good as a number. A pass over few examples observes fewer, and its ratio errs by
-// several times: with steps that follow it, some passes undo what others have gained.
+// enough is the number of observed steps whose ratio A is as good as a number. A pass over few examples observes fewer,
+// and its ratio errs by several times: with steps that follow it, some passes undo what others have gained.
 const enough = 64
 
-// update moves A towards what was observed at μ: all the way if enough steps were, otherwise by their share, on the scale of logarithms. A falls
-// to a quarter at most, because a pass with short steps sees little of F; and it rises at once where it is wrong by more than that.
+// update moves A towards what was observed at μ: all the way if enough steps were, otherwise by their share, on the
+// scale of logarithms. A falls to a quarter at most, because a pass with short steps sees little of F; and it rises at
+// once where it is wrong by more than that.
 func (p *Pace) update(μ float64) {
 	if p.progress > 0 {
 		if a := p.rise / p.progress * μ; a > 0 && !math.IsInf(a, 0) {
@@ -117,8 +120,8 @@ func (p *Pace) update(μ float64) {
 // probes is the number of batches on which A is measured between two points.
 const probes = 8
 
-// probe measures A between two points at the given smoothing and counts its oracle calls in s. Its top-K oracle uses as many
-// outputs as it needs.
+// probe measures A between two points at the given smoothing and counts its oracle calls in s. Its top-K oracle uses as
+// many outputs as it needs.
 func (p *Pace) probe(ctx context.Context, pr *train.Problem, s *train.State, from, to []float32, by oracles.Smoothing, r *rand.Rand) error {
 	by.K = 0
 	order, size := r.Perm(pr.Len()), batchSize(pr)
@@ -135,8 +138,8 @@ func (p *Pace) probe(ctx context.Context, pr *train.Problem, s *train.State, fro
 	return nil
 }
 
-// begin ensures a first A around w, given a full pass there. It measures A between w and the point where a linear function with
-// the same gradient is lower by a third of F.
+// begin ensures a first A around w, given a full pass there. It measures A between w and the point where a linear
+// function with the same gradient is lower by a third of F.
 func (p *Pace) begin(ctx context.Context, pr *train.Problem, s *train.State, w []float32, pass *engine.FullPass, by oracles.Smoothing) error {
 	if !p.measures() {
 		return nil

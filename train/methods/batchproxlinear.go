@@ -9,15 +9,16 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// BatchProxLinear is prox-linear on models of single batches. A step linearises the network on one batch and solves the dual of that
-// subproblem, which has one variable, exactly (engine.ScaledDescent.ProxRule). So a step costs what a step of SGD costs. There is no step
-// size to tune: the proximal term is scaled weight by weight, and the dual variable cuts off steps that the model does not need. Steps
-// are not tested for acceptance.
+// BatchProxLinear is prox-linear on models of single batches. A step linearises the network on one batch and solves the
+// dual of that subproblem, which has one variable, exactly (engine.ScaledDescent.ProxRule). So a step costs what a step
+// of SGD costs. There is no step size to tune: the proximal term is scaled weight by weight, and the dual variable cuts
+// off steps that the model does not need. Steps are not tested for acceptance.
 //
-// Where an output is one choice, steps begin shorter, and models of fewer than 8 examples have a part of the regulariser (choiceEta, modelLambda).
+// Where an output is one choice, steps begin shorter, and models of fewer than 8 examples have a part of the
+// regulariser (choiceEta, modelLambda).
 //
-// With λ₁‖w‖₁ a step takes soft thresholds, and s.W has the mean of a pass in the weights that are not 0 at its end: the mean of numbers
-// of which a few are not 0 would hardly ever be 0.
+// With λ₁‖w‖₁ a step takes soft thresholds, and s.W has the mean of a pass in the weights that are not 0 at its end:
+// the mean of numbers of which a few are not 0 would hardly ever be 0.
 //
 // The last passes may be those of ProxLinear, on models of all examples.
 type BatchProxLinear struct {
@@ -39,8 +40,8 @@ const (
 	batchEtaEnd = 1e-2 // its last value, as a fraction of the first
 )
 
-// Where an output is one choice, such as of a box, a model of an example knows no more than the scores of two candidates, and a step ends where the loss of its batch
-// is 0. Long steps fit one batch after the other and forget.
+// Where an output is one choice, such as of a box, a model of an example knows no more than the scores of two
+// candidates, and a step ends where the loss of its batch is 0. Long steps fit one batch after the other and forget.
 const (
 	choiceEta = 0.03 // default η
 	fullModel = 8    // examples of a model that has the whole regulariser
@@ -76,8 +77,9 @@ func (m *BatchProxLinear) finish() *ProxLinear {
 	return m.whole
 }
 
-// Start begins at s.W. A run that resumes with more passes after its finish has begun forgets the finish, and the walk before it: passes
-// on batches come next, from the weights at which the finish arrived, and later a finish that starts anew.
+// Start begins at s.W. A run that resumes with more passes after its finish has begun forgets the finish, and the walk
+// before it: passes on batches come next, from the weights at which the finish arrived, and later a finish that starts
+// anew.
 func (m *BatchProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := train.CheckNotQuadratic(m.Name(), p.Objective); err != nil {
 		return err
@@ -132,7 +134,8 @@ func (m *BatchProxLinear) CheckHost() error {
 	return train.Refuse(m.Name(), train.HostPotentials, "takes more than one step on a model (inner-steps) on the CPU only")
 }
 
-// Pass takes a step on every batch, in random order; s.W becomes the mean of the pass's iterates. In the finish it is a pass of ProxLinear.
+// Pass takes a step on every batch, in random order; s.W becomes the mean of the pass's iterates. In the finish it is a
+// pass of ProxLinear.
 func (m *BatchProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	if !m.onBatches(s) {
 		if !m.finish().started() {
@@ -178,9 +181,10 @@ func (m *BatchProxLinear) eta(p *train.Problem, passes float64) float64 {
 	return first * math.Pow(batchEtaEnd, min(1, passes/float64(m.Passes-m.Finish)))
 }
 
-// modelLambda returns λ of the models of a pass of so many steps: that of the objective, or, where an output is one choice, a part of it if models of 8 examples
-// would take fewer steps. The dual variable γ shortens what the loss moves in a step, but not what the regulariser shrinks: a weight by the factor
-// 1/(1 + ηλ/s). γ is small where steps on one batch undo those on another, and what the network tells candidates apart by would be gone after a few of the many
+// modelLambda returns λ of the models of a pass of so many steps: that of the objective, or, where an output is one
+// choice, a part of it if models of 8 examples would take fewer steps. The dual variable γ shortens what the loss moves
+// in a step, but not what the regulariser shrinks: a weight by the factor 1/(1 + ηλ/s). γ is small where steps on one
+// batch undo those on another, and what the network tells candidates apart by would be gone after a few of the many
 // steps on small models. With this part of λ a pass shrinks no more than one with models of 8.
 //
 // With λ₁‖w‖₁ models have all of both, so that the number of zeros does not depend on their size.

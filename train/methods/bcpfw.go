@@ -13,42 +13,44 @@ import (
 )
 
 // BCPFW is block-coordinate Frank-Wolfe on the dual of the hinge objective with pairwise steps, cached answers and gap
-// sampling (Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016), in potential space. It needs no step size and no
-// smoothing.
+// sampling (Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016), in potential space. It needs no step size
+// and no smoothing.
 //
-// The dual point of example i is stored as the outputs that it mixes, ū_i = Σ_k α_k 1_{y_k}, with w as in BCFW. A visit asks
-// the max oracle for one more output. It then moves weight from the output with the least θ_i + ℓ_i to the one with the most,
-// by the γ that raises the dual most:
+// The dual point of example i is stored as the outputs that it mixes, ū_i = Σ_k α_k 1_{y_k}, with w as in BCFW. A visit
+// asks the max oracle for one more output. It then moves weight from the output with the least θ_i + ℓ_i to the one
+// with the most, by the γ that raises the dual most:
 //
 //	D = c_i J_iᵀ(1_{y⁺} − 1_{y⁻}),    g = c_i ⟨1_{y⁺} − 1_{y⁻}, θ_i + ℓ_i⟩,
 //	γ = clip(λn·g/‖D‖², 0, α⁻),       w ← w − (γ/λn)D,
 //
-// which raises the dual by (γg − ½γ²‖D‖²/λn)/n. Such a step pulls back only where the two outputs differ. It removes bad
-// outputs, which a step towards an active output can only outweigh: the dual converges linearly where that of BCFW slows down. Since
-// θ_i gives the scores of all stored outputs, a visit takes a few more steps between them. Each rescores the example but does
-// not call the oracle.
+// which raises the dual by (γg − ½γ²‖D‖²/λn)/n. Such a step pulls back only where the two outputs differ. It removes
+// bad outputs, which a step towards an active output can only outweigh: the dual converges linearly where that of BCFW
+// slows down. Since θ_i gives the scores of all stored outputs, a visit takes a few more steps between them. Each
+// rescores the example but does not call the oracle.
 //
-// The block gap ⟨u_i − ū_i, θ_i + ℓ_i⟩ of an example, with u_i the oracle's answer, bounds the dual's gain from that example.
-// The gaps of all examples add up to the duality gap. The paper samples examples in proportion to their gaps. Here a round
-// visits the examples whose gap was at least the mean at their last visit, and any example after mostAge rounds without a
-// visit. That converges as well or better on most problems tried and has no parameter. With Draw examples are drawn as
-// in the paper (gapsampling.go).
+// The block gap ⟨u_i − ū_i, θ_i + ℓ_i⟩ of an example, with u_i the oracle's answer, bounds the dual's gain from that
+// example. The gaps of all examples add up to the duality gap. The paper samples examples in proportion to their gaps.
+// Here a round visits the examples whose gap was at least the mean at their last visit, and any example after mostAge
+// rounds without a visit. That converges as well or better on most problems tried and has no parameter. With Draw
+// examples are drawn as in the paper (gapsampling.go).
 //
-// With CacheLocal F or CacheGlobal ν above 0 the outputs that an example has kept, its cache, answer in place of the oracle where the best of them, y,
-// promises enough (section 3.3 of the paper; block gaps here are not divided by n):
+// With CacheLocal F or CacheGlobal ν above 0 the outputs that an example has kept, its cache, answer in place of the
+// oracle where the best of them, y, promises enough (section 3.3 of the paper; block gaps here are not divided by n):
 //
 //	c_i ⟨1_y − ū_i, θ_i + ℓ_i⟩ ≥ max(F g_i, ν ḡ),
 //
-// where g_i is the example's block gap when the oracle was last asked about it, and ḡ the mean of these over all examples when the pass began. In every
-// tenth pass (everyGap) all examples are visited, and the oracle is asked each time: no g_i is older. Then a few outputs without a share are kept, too.
+// where g_i is the example's block gap when the oracle was last asked about it, and ḡ the mean of these over all
+// examples when the pass began. In every tenth pass (everyGap) all examples are visited, and the oracle is asked each
+// time: no g_i is older. Then a few outputs without a share are kept, too.
 //
-// With Away a step moves towards the best output, or away from the worst, whichever promises more at first order (the paper's BCAFW):
+// With Away a step moves towards the best output, or away from the worst, whichever promises more at first order (the
+// paper's BCAFW):
 //
 //	D = c_i J_iᵀ(1_{y⁺} − ū_i),  γ ≤ 1;    D = c_i J_iᵀ(ū_i − 1_{y⁻}),  γ ≤ α⁻/(1 − α⁻).
 //
-// The state shows the iterate with the least F after a pass, or the mean of the pass's iterates. The dual is certified when it
-// is recomposed from the outputs, at every Resync and in Certify. In between, the gains of steps estimate it. With λ₁ > 0 the path holds
-// weights before thresholding, as in BCFW.
+// The state shows the iterate with the least F after a pass, or the mean of the pass's iterates. The dual is certified
+// when it is recomposed from the outputs, at every Resync and in Certify. In between, the gains of steps estimate it.
+// With λ₁ > 0 the path holds weights before thresholding, as in BCFW.
 type BCPFW struct {
 	Draw bool // examples in proportion to their gaps
 	Away bool // steps away from outputs, and towards them, instead of pairwise steps
@@ -143,8 +145,8 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	return nil
 }
 
-// warm begins at the dual point of the oracle's answers at s.W = w₀, with that point's own weights. Unless w₀ is optimal these differ from
-// w₀, so the state shows w₀ until a pass finds better weights.
+// warm begins at the dual point of the oracle's answers at s.W = w₀, with that point's own weights. Unless w₀ is
+// optimal these differ from w₀, so the state shows w₀ until a pass finds better weights.
 func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
 	var err error
 	p.Clip(s.W)
@@ -230,7 +232,8 @@ func (m *BCPFW) sweep(own []int, r *rand.Rand) func() int {
 	}
 }
 
-// due returns those of own examples that a sweep visits. With a cache the sweep of every tenth pass visits all, so that the oracle is asked about each.
+// due returns those of own examples that a sweep visits. With a cache the sweep of every tenth pass visits all, so that
+// the oracle is asked about each.
 func (m *BCPFW) due(own []int) []int {
 	mean := float32(vec.Sum(m.gap) / float64(len(m.gap)))
 	all := m.caches() && m.passes%everyGap == 0
@@ -301,8 +304,8 @@ func (m *BCPFW) hits(ln *engine.Lane, i int) bool {
 	return promise > 0 && promise >= max(m.CacheLocal*float64(m.gap[i]), m.CacheGlobal*m.meanGap)
 }
 
-// choosePair scores the lane's example, asks the oracle if due, chooses a pair of outputs and sets the lane's v to their
-// difference.
+// choosePair scores the lane's example, asks the oracle if due, chooses a pair of outputs and sets the lane's v to
+// their difference.
 func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	if err := p.Potentials(ln, m.path.At()); err != nil {
 		return err
@@ -382,7 +385,8 @@ func (m *BCPFW) Certify(ctx context.Context, p *train.Problem, s *train.State, k
 // Defer implements train.Deferrer. With a proximal term every pass needs F.
 func (m *BCPFW) Defer(on bool) { m.lazy = on }
 
-// report shows the bound, the best dual value, and the weights with the least F; where that is deferred, the mean iterate of the pass.
+// report shows the bound, the best dual value, and the weights with the least F; where that is deferred, the mean
+// iterate of the pass.
 func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) error {
 	if !p.Plain() {
 		m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// BCFW and BCPFW on several ranks, each of which visits its own examples in engine.Rounds. The mean of the iterates includes those that all ranks
-// have, at the end of each round.
+// BCFW and BCPFW on several ranks, each of which visits its own examples in engine.Rounds. The mean of the iterates
+// includes those that all ranks have, at the end of each round.
 
 // blocks returns how many rounds a pass has, and the examples that this process visits in it.
 func (m *BCFW) blocks(p *train.Problem) (rounds int, own []int) {

@@ -30,8 +30,8 @@ func ParseWarmStart(name string) (WarmStart, error) {
 	return structured.ParseName[WarmStart]("warm start", warmStartNames, name)
 }
 
-// Casimir is accelerated SVRG on the smoothed objective: Catalyst with smoothing (Pillutla et al. 2019, Algorithm 4). For
-// k = 1, 2, … it finds
+// Casimir is accelerated SVRG on the smoothed objective: Catalyst with smoothing (Pillutla et al. 2019, Algorithm 4).
+// For k = 1, 2, … it finds
 //
 //	w_k ≈ argmin_w F_{μ_k}(w) + (κ_k/2)‖w − z_{k−1}‖²
 //
@@ -44,10 +44,11 @@ func ParseWarmStart(name string) (WarmStart, error) {
 //	α_0         √q                               (√5−1)/2
 //	δ_k         √q/(2−√q)                        (k+1)⁻²
 //
-// with q = λ/(λ+κ). If the problem gives no μ, μ falls as the certificate allows. The constant schedule then lowers it as
-// SVRG does; the adaptive one holds it while the optimisation error exceeds the smoothing bias. If neither κ nor a Lipschitz
-// constant is given, the constant schedules use a tenth of the table's κ, with the measured L, and with the number of steps
-// per inner problem as n. The extrapolation then restarts whenever it points uphill (O'Donoghue and Candès 2015).
+// with q = λ/(λ+κ). If the problem gives no μ, μ falls as the certificate allows. The constant schedule then lowers it
+// as SVRG does; the adaptive one holds it while the optimisation error exceeds the smoothing bias. If neither κ nor a
+// Lipschitz constant is given, the constant schedules use a tenth of the table's κ, with the measured L, and with the
+// number of steps per inner problem as n. The extrapolation then restarts whenever it points uphill (O'Donoghue and
+// Candès 2015).
 //
 // The state shows the inner problems' starting point with the least F(w), and the best bound of their certificates.
 type Casimir struct {

@@ -12,11 +12,13 @@ import (
 
 // convex is the common part of the smoothed convex methods: smoothing that falls, step sizes and a certificate.
 //
-// With λ₁ > 0 the methods that take it walk in v, and the oracle sees w = soft(v, λ₁/λ) (engine/elasticnet.go). A step v ← v − γ(∇ + λ(v−c)) is one of mirror
-// descent with the mirror map ½‖w−c‖² + (λ₁/λ)‖w‖₁, with respect to which the objective is as smooth, and as strongly convex, as without λ₁ in
-// Euclid's norm (Lu, Freund and Nesterov 2018). Other than proximal steps, which threshold after each step (Xiao and Zhang 2014 for SVRG; Defazio, Bach and
-// Lacoste-Julien 2014 for SAGA), it leaves steps linear, so that rows of weights that a step does not touch cost nothing. Where λ is small, or 0, a
-// proximal term helps (package proximal). Bounds of the weights are part of the mirror map in the same way.
+// With λ₁ > 0 the methods that take it walk in v, and the oracle sees w = soft(v, λ₁/λ) (engine/elasticnet.go). A step
+// v ← v − γ(∇ + λ(v−c)) is one of mirror descent with the mirror map ½‖w−c‖² + (λ₁/λ)‖w‖₁, with respect to which the
+// objective is as smooth, and as strongly convex, as without λ₁ in Euclid's norm (Lu, Freund and Nesterov 2018). Other
+// than proximal steps, which threshold after each step (Xiao and Zhang 2014 for SVRG; Defazio, Bach and Lacoste-Julien
+// 2014 for SAGA), it leaves steps linear, so that rows of weights that a step does not touch cost nothing. Where λ is
+// small, or 0, a proximal term helps (package proximal). Bounds of the weights are part of the mirror map in the same
+// way.
 type convex struct {
 	annealing
 	regulariser proximal.Regulariser // that the steps see

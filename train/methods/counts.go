@@ -11,15 +11,16 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Counts sets the weights of a linear chain over attributes to the log probabilities of a hidden Markov model, in closed form from the counts
-// of the training data (Rabiner 1989). With one attribute x_t per position, such as its word, the score of labels y is
+// Counts sets the weights of a linear chain over attributes to the log probabilities of a hidden Markov model, in
+// closed form from the counts of the training data (Rabiner 1989). With one attribute x_t per position, such as its
+// word, the score of labels y is
 //
 //	log p(x, y) = log p(y_1) + Σ_t log p(x_t|y_t) + Σ_{t>1} log p(y_t|y_{t−1}) + log p(end|y_T),
 //
-// so that the model's distribution over labels is that of the hidden Markov model given x. An attribute that every example has at its first
-// position and nowhere else carries p(y_1), and one that every example has at its last position and nowhere else p(end|y_T); without such
-// attributes these terms are missing. Positions with several attributes count as if their attributes were independent of each other given the
-// label (naive Bayes).
+// so that the model's distribution over labels is that of the hidden Markov model given x. An attribute that every
+// example has at its first position and nowhere else carries p(y_1), and one that every example has at its last
+// position and nowhere else p(end|y_T); without such attributes these terms are missing. Positions with several
+// attributes count as if their attributes were independent of each other given the label (naive Bayes).
 //
 // One pass counts; nothing is minimised. The state shows F at these weights.
 type Counts struct {
@@ -148,8 +149,8 @@ func (m *Counts) set(d *structured.Dataset, y int, words, steps []float32) {
 	}
 }
 
-// ends returns the attributes that say where examples begin and end, −1 for those that there are not: every example that is not empty has it at
-// its first or last position, with value 1, and nowhere else.
+// ends returns the attributes that say where examples begin and end, −1 for those that there are not: every example
+// that is not empty has it at its first or last position, with value 1, and nowhere else.
 func ends(d *structured.Dataset, attributes int) (first, last int) {
 	all, atFirst, atLast, n := make([]int, attributes), make([]int, attributes), make([]int, attributes), 0
 	at := func(t int, counts []int) {
@@ -191,7 +192,8 @@ func totalOf(x []float64) float64 {
 	return s
 }
 
-// logRatio returns log(a/b) of a count and its total, and a number that other scores hardly make up for where the count is 0.
+// logRatio returns log(a/b) of a count and its total, and a number that other scores hardly make up for where the count
+// is 0.
 func logRatio(a, b float64) float32 {
 	if a <= 0 {
 		return leastLog

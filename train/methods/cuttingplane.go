@@ -16,15 +16,17 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// CuttingPlane is the 1-slack cutting plane method for the hinge objective (Joachims, Finley and Yu 2009). A pass asks the max oracle about all
-// examples at w. Its answers prove a linear lower bound on the mean loss, a plane. The next w minimises the largest of the planes so far plus the
-// regulariser, whose dual is a small quadratic program over the simplex,
+// CuttingPlane is the 1-slack cutting plane method for the hinge objective (Joachims, Finley and Yu 2009). A pass asks
+// the max oracle about all examples at w. Its answers prove a linear lower bound on the mean loss, a plane. The next w
+// minimises the largest of the planes so far plus the regulariser, whose dual is a small quadratic program over the
+// simplex,
 //
 //	max over q of Σ q_k b_k − ‖Σ q_k g_k‖²/2λ,    w = c − (1/λ) Σ q_k g_k,
 //
-// with the gradient g_k of a plane and its value b_k at the centre. Pairwise steps solve it to a small share of the gap. Its value bounds min F, so
-// every pass certifies its dual. A plane whose q_k stays 0 for mostIdle passes is dropped. The method is Frank-Wolfe with all corners so far
-// re-weighted in each step. The state shows the iterate with the least F.
+// with the gradient g_k of a plane and its value b_k at the centre. Pairwise steps solve it to a small share of the
+// gap. Its value bounds min F, so every pass certifies its dual. A plane whose q_k stays 0 for mostIdle passes is
+// dropped. The method is Frank-Wolfe with all corners so far re-weighted in each step. The state shows the iterate with
+// the least F.
 type CuttingPlane struct {
 	Planes int  // most planes kept; 0 means 100, but no more than take planeFloats floats, and at least 16
 	Warm   bool // ask at s.W first, not at the centre
@@ -101,7 +103,8 @@ func (m *CuttingPlane) Archive(a engine.Archive) {
 	m.bound.Archive(a)
 }
 
-// planes are linear lower bounds on the mean loss and their weights q. The first is that of the gold outputs, which is 0 and has no gradient.
+// planes are linear lower bounds on the mean loss and their weights q. The first is that of the gold outputs, which is
+// 0 and has no gradient.
 type planes struct {
 	central []float64   // b_k
 	slack   []float64   // allowance for rounding in that
@@ -144,8 +147,8 @@ func (x *planes) relate(k int) {
 // norm returns ‖g_k‖.
 func (x *planes) norm(k int) float64 { return math.Sqrt(x.gram[k][k]) }
 
-// thin removes the plane that has been idle longest. If none is idle, it merges the two least used in proportion to their weights, which leaves
-// the solution as it is.
+// thin removes the plane that has been idle longest. If none is idle, it merges the two least used in proportion to
+// their weights, which leaves the solution as it is.
 func (x *planes) thin() {
 	worst := 1
 	for k := 2; k < len(x.mix); k++ {
@@ -204,8 +207,8 @@ func (x *planes) drop() {
 	}
 }
 
-// solve raises the dual by moving weight to the plane that is highest at w, from the plane from which the move gains most (sequential minimal
-// optimisation), until no q can raise it by more than enough.
+// solve raises the dual by moving weight to the plane that is highest at w, from the plane from which the move gains
+// most (sequential minimal optimisation), until no q can raise it by more than enough.
 func (x *planes) solve(λ, enough float64) {
 	n := len(x.mix)
 	height := make([]float64, n) // of the planes at w, the slope of the dual

@@ -57,8 +57,9 @@ func (w *descentPass) stepping(ctx context.Context, p *train.Problem, next func(
 	}
 }
 
-// pass visits every example once, in random order and in batches. move moves the descent by a batch, with the given seed of the
-// dropout masks, and returns the step size. s.W becomes the mean of iterates that kind asks for, and F is evaluated there.
+// pass visits every example once, in random order and in batches. move moves the descent by a batch, with the given
+// seed of the dropout masks, and returns the step size. s.W becomes the mean of iterates that kind asks for, and F is
+// evaluated there.
 func (w *descentPass) pass(ctx context.Context, p *train.Problem, s *train.State, kind Averaging, move func(batch []int, dropout uint64) (float64, error)) error {
 	batches := w.local.batches(p, s.Passes)
 	steps := len(batches)
@@ -113,8 +114,8 @@ func (w *descentPass) pass(ctx context.Context, p *train.Problem, s *train.State
 	return err
 }
 
-// includes reports whether the mean of a pass includes its iterate after step t: all of them if they are few, else some at equal
-// distances, because bringing every row up to date for the mean costs more than a step.
+// includes reports whether the mean of a pass includes its iterate after step t: all of them if they are few, else some
+// at equal distances, because bringing every row up to date for the mean costs more than a step.
 func includes(t, steps int) bool {
 	return (t+1)*meanIterates/steps > t*meanIterates/steps
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// dualMixture is a convex combination of the dual points of full passes, as the linear lower bound on the mean loss that it proves.
+// dualMixture is a convex combination of the dual points of full passes, as the linear lower bound on the mean loss
+// that it proves.
 type dualMixture struct {
 	grad    []float64 // g
 	linear  float64   // its value at the origin
@@ -36,14 +37,15 @@ func (x *dualMixture) square() (s float64) {
 	return s
 }
 
-// rounded returns the allowance for rounding in the mixture's bound, but for a rounding of g itself; far is ‖w − c‖ at its minimiser.
+// rounded returns the allowance for rounding in the mixture's bound, but for a rounding of g itself; far is ‖w − c‖ at
+// its minimiser.
 func (x *dualMixture) rounded(p *train.Problem, far float64) float64 {
 	return x.slack + p.MixtureAllowance(x.size, p.Lambda*far)
 }
 
-// recompose returns the mixture as a dual point, with g rounded to float32. The rounding of g changes the bound by its product with the distance
-// between the minimiser w and the point where the bound's value is kept. With λ that point is the centre, to which w is near; with λ₁ alone w is 0,
-// and it is the origin.
+// recompose returns the mixture as a dual point, with g rounded to float32. The rounding of g changes the bound by its
+// product with the distance between the minimiser w and the point where the bound's value is kept. With λ that point is
+// the centre, to which w is near; with λ₁ alone w is 0, and it is the origin.
 func (x *dualMixture) recompose(p *train.Problem) engine.Recomposed {
 	g := make([]float32, len(x.grad))
 	for j, v := range x.grad {

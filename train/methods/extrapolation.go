@@ -5,7 +5,8 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// mark begins a round of visits at whose end extrapolate may be called. The first of several rounds knows of none before.
+// mark begins a round of visits at whose end extrapolate may be called. The first of several rounds knows of none
+// before.
 func (x *workingSet) mark(first bool) {
 	copy(x.before, x.since)
 	copy(x.since, x.w)
@@ -25,9 +26,10 @@ func (x *workingSet) mark(first bool) {
 	}
 }
 
-// extrapolate moves the dual point on along the change of the shares since the last mark, d, and that of the round before, e: to where the dual is largest among all
-// xd + ye, which are cut short for an example whose shares would fall below 0, and then no further than the dual rises. Visits get slow along directions of small
-// curvature; these two directions, as those of conjugate gradients, are made of them. It takes no products of planes with weights.
+// extrapolate moves the dual point on along the change of the shares since the last mark, d, and that of the round
+// before, e: to where the dual is largest among all xd + ye, which are cut short for an example whose shares would fall
+// below 0, and then no further than the dual rises. Visits get slow along directions of small curvature; these two
+// directions, as those of conjugate gradients, are made of them. It takes no products of planes with weights.
 func (x *workingSet) extrapolate(p *train.Problem) {
 	λ, n := p.Lambda, float64(p.Len())
 	var rise [2]float64
@@ -82,8 +84,8 @@ func (x *workingSet) extrapolate(p *train.Problem) {
 // independent is the square of the sine of the least angle between two directions in which extrapolate searches.
 const independent = 1e-6
 
-// change sets the shares in x to a times the change of example i's since the last mark plus b times that of the round before, and cuts it short. It reports whether
-// there is a change.
+// change sets the shares in x to a times the change of example i's since the last mark plus b times that of the round
+// before, and cuts it short. It reports whether there is a change.
 func (x *workingSet) change(i int, a, b float64) bool {
 	s, of, any := &x.sets[i], x.active[i], false
 	x.shares = vec.Grow(x.shares, len(of))

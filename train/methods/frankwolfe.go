@@ -10,15 +10,16 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// FrankWolfe is batch Frank-Wolfe on the dual of the hinge objective (Lacoste-Julien, Jaggi, Schmidt and Pletscher 2013, Algorithm 2). A pass asks
-// the max oracle about all examples at w. Its answers are a corner s of the dual domain, with the gradient g_s and the value b_s at the centre of
-// the linear lower bound on the mean loss that they prove. The dual point ū moves towards the corner,
+// FrankWolfe is batch Frank-Wolfe on the dual of the hinge objective (Lacoste-Julien, Jaggi, Schmidt and Pletscher
+// 2013, Algorithm 2). A pass asks the max oracle about all examples at w. Its answers are a corner s of the dual
+// domain, with the gradient g_s and the value b_s at the centre of the linear lower bound on the mean loss that they
+// prove. The dual point ū moves towards the corner,
 //
 //	g ← (1−γ)g + γg_s,    b ← (1−γ)b + γb_s,    w = c − g/λ,
 //
-// by the γ in [0, 1] that raises the dual b − ‖g‖²/2λ most, or by γ = 2/(k+2) in the k-th pass. Bounds cut w off, and change the
-// dual (engine/bounds.go). Since only g and b matter, it remembers nothing of the
-// examples: one vector as large as the weights, in float64. Every pass certifies its dual. The state shows the iterate with the least F.
+// by the γ in [0, 1] that raises the dual b − ‖g‖²/2λ most, or by γ = 2/(k+2) in the k-th pass. Bounds cut w off, and
+// change the dual (engine/bounds.go). Since only g and b matter, it remembers nothing of the examples: one vector as
+// large as the weights, in float64. Every pass certifies its dual. The state shows the iterate with the least F.
 type FrankWolfe struct {
 	Harmonic bool // γ = 2/(k+2), without a line search
 	Warm     bool // ask at s.W first, not at the centre
@@ -107,7 +108,8 @@ func (m *FrankWolfe) step(p *train.Problem, corner *engine.FullPass) (γ float64
 // bisections of the line search with bounds, after which γ is known to a millionth.
 const bisections = 20
 
-// searchBounded returns the γ in [0, 1] that raises the dual most, between bounds of the weights: the slope of the dual falls with γ.
+// searchBounded returns the γ in [0, 1] that raises the dual most, between bounds of the weights: the slope of the dual
+// falls with γ.
 func (m *FrankWolfe) searchBounded(p *train.Problem, corner *engine.FullPass) float64 {
 	d := make([]float64, len(corner.Grad))
 	for j, g := range m.mixture.grad {

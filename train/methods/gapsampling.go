@@ -5,8 +5,9 @@ import "math/rand/v2"
 // everyGap is the number of passes after which a pass visits every example, so that all block gaps are recomputed.
 const everyGap = 10
 
-// drawn returns a function that returns the example to visit next, one of own examples drawn in proportion to their block gaps at
-// their last visits, with replacement (Osokin et al. 2016, section 3.1). Passes 0, everyGap, 2·everyGap, … visit every example once, as does one after all gaps were 0.
+// drawn returns a function that returns the example to visit next, one of own examples drawn in proportion to their
+// block gaps at their last visits, with replacement (Osokin et al. 2016, section 3.1). Passes 0, everyGap, 2·everyGap,
+// … visit every example once, as does one after all gaps were 0.
 func (m *BCPFW) drawn(own []int, r *rand.Rand) func() int {
 	order, of := r.Perm(len(own)), make([]float32, len(own))
 	for k, i := range own {

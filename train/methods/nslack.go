@@ -10,15 +10,19 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// NSlack is the n-slack cutting plane method for the hinge objective (Tsochantaridis, Joachims, Hofmann and Altun 2005): each example has planes of its own.
-// A pass asks the max oracle about all examples at one w and adds its answers to the examples' active outputs. It then raises the dual over all mixtures of these active outputs
-// by pairwise steps, without the oracle, until the gap of this restricted dual is a share of the gap that is left (workingSet).
-// A restricted step costs far less than an answer, so a pass takes many of them, and few passes are needed.
+// NSlack is the n-slack cutting plane method for the hinge objective (Tsochantaridis, Joachims, Hofmann and Altun
+// 2005): each example has planes of its own. A pass asks the max oracle about all examples at one w and adds its
+// answers to the examples' active outputs. It then raises the dual over all mixtures of these active outputs by
+// pairwise steps, without the oracle, until the gap of this restricted dual is a share of the gap that is left
+// (workingSet). A restricted step costs far less than an answer, so a pass takes many of them, and few passes are
+// needed.
 //
-// The first pass begins at the centre, where all wrong outputs are alike and the answers say little. So it asks about a part of the examples at a time, and raises the
-// dual after each. Later passes ask at v ← ½(v + w), between the last v and the w of the dual point, because F at w alone jumps.
+// The first pass begins at the centre, where all wrong outputs are alike and the answers say little. So it asks about a
+// part of the examples at a time, and raises the dual after each. Later passes ask at v ← ½(v + w), between the last v
+// and the w of the dual point, because F at w alone jumps.
 //
-// The state shows the v with the least F. The dual is certified when it is recomposed from the active outputs: whenever the estimated gap has halved, and in Certify.
+// The state shows the v with the least F. The dual is certified when it is recomposed from the active outputs: whenever
+// the estimated gap has halved, and in Certify.
 type NSlack struct {
 	Warm bool // ask at s.W first, not at the centre
 
@@ -199,8 +203,9 @@ func (m *NSlack) exchange(ctx context.Context, p *train.Problem) error {
 	return nil
 }
 
-// solve visits working sets until their gaps add up to no more than enough. The first sweep and every tenth visit all of them, other sweeps those
-// whose gap was at least half the mean. It ends at a whole sweep, too, when its products are as many as those of new answers, which then promise more.
+// solve visits working sets until their gaps add up to no more than enough. The first sweep and every tenth visit all
+// of them, other sweeps those whose gap was at least half the mean. It ends at a whole sweep, too, when its products
+// are as many as those of new answers, which then promise more.
 func (m *NSlack) solve(ctx context.Context, p *train.Problem, enough float64, shuffle func([]int)) error {
 	products, most := 0, mostProducts*m.set.answerProducts(p)
 	for sweep := range mostSweeps {
@@ -246,7 +251,8 @@ func (m *NSlack) solve(ctx context.Context, p *train.Problem, enough float64, sh
 	return nil
 }
 
-// settle drops active outputs without a share, and computes the weights of the dual point from the others. It returns its value.
+// settle drops active outputs without a share, and computes the weights of the dual point from the others. It returns
+// its value.
 func (m *NSlack) settle(p *train.Problem) float64 {
 	for i := range m.active {
 		m.set.prune(i)

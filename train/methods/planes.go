@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// planeSet is the planes of an example. Terms, runs and values of all planes lie one after the other, because a visit reads all of them, and none is in a cache.
+// planeSet is the planes of an example. Terms, runs and values of all planes lie one after the other, because a visit
+// reads all of them, and none is in a cache.
 type planeSet struct {
 	inputs []float32 // z_t of all positions, one after the other, if there are cells
 	cells  []cell    // of all planes, sorted
@@ -19,7 +20,8 @@ type planeSet struct {
 	since, before []float64 // shares at the last mark, and at the one before
 }
 
-// cell is the weights of a label that multiply the inputs of a position: where both begin, in one number, which sorts fast.
+// cell is the weights of a label that multiply the inputs of a position: where both begin, in one number, which sorts
+// fast.
 type cell uint64
 
 func cellAt(inputs, weights int) cell { return cell(uint64(inputs)<<32 | uint64(uint32(weights))) }

@@ -7,8 +7,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// innerSteps solves prox-linear's model of a batch more accurately than one step does: it linearises the network at the iterate, takes
-// the exact step, and then steps of block-coordinate Frank-Wolfe on the batch's examples in turn (engine.BatchDual).
+// innerSteps solves prox-linear's model of a batch more accurately than one step does: it linearises the network at the
+// iterate, takes the exact step, and then steps of block-coordinate Frank-Wolfe on the batch's examples in turn
+// (engine.BatchDual).
 type innerSteps struct {
 	*engine.Engine                   // of the linearised network; nil before start
 	moving         engine.Linearised // its scorer; nil if the problem's own scorer is affine

@@ -12,25 +12,25 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// ProxLinear is the inexact prox-linear method for networks (Pillutla et al. 2019, Algorithm 5; Drusvyatskiy and Paquette
-// 2018). An outer iteration linearises the network at w_{k−1} and uses a convex method to find
+// ProxLinear is the inexact prox-linear method for networks (Pillutla et al. 2019, Algorithm 5; Drusvyatskiy and
+// Paquette 2018). An outer iteration linearises the network at w_{k−1} and uses a convex method to find
 //
 //	ŵ_k ≈ argmin_w F_η(w; w_{k−1}) = (1/n) Σ c_i f_i(w; w_{k−1}) + (λ/2)‖w − c‖² + (1/2η)‖w − w_{k−1}‖²,
 //
-// where f_i(·; w_{k−1}) is f_i with potentials θ_i(w_{k−1}) + J_i(w − w_{k−1}). ŵ_k is accepted if F does not rise. If F
-// rises, points closer and closer to w_{k−1} are tried, as in Burke (1985): the model is convex, so it decreases along the
-// whole segment. η adapts to how well the model predicts F, like the radius of a trust region. F is evaluated without dropout.
-// BatchProxLinear is the method with models of batches.
+// where f_i(·; w_{k−1}) is f_i with potentials θ_i(w_{k−1}) + J_i(w − w_{k−1}). ŵ_k is accepted if F does not rise. If
+// F rises, points closer and closer to w_{k−1} are tried, as in Burke (1985): the model is convex, so it decreases
+// along the whole segment. η adapts to how well the model predicts F, like the radius of a trust region. F is evaluated
+// without dropout. BatchProxLinear is the method with models of batches.
 //
-// With an affine scorer the model is exact and this is the proximal point method. With partial labels the model also replaces
-// h_A by its tangent (engine/partial.go). That is the concave-convex procedure (Yuille and Rangarajan 2003) with a prox term,
-// and each subproblem has a certificate.
+// With an affine scorer the model is exact and this is the proximal point method. With partial labels the model also
+// replaces h_A by its tangent (engine/partial.go). That is the concave-convex procedure (Yuille and Rangarajan 2003)
+// with a prox term, and each subproblem has a certificate.
 //
 // At random weights the model is poor, so by default two passes of SGD come first. Their step size also sets η.
 //
-// The default inner method for the hinge is BCFW. It needs no step size, and its memory, a dual point, warm-starts the next
-// subproblem, so a single pass per subproblem used oracle calls best on all networks tried. For smooth losses the default is
-// Casimir, whose measured curvature is passed on.
+// The default inner method for the hinge is BCFW. It needs no step size, and its memory, a dual point, warm-starts the
+// next subproblem, so a single pass per subproblem used oracle calls best on all networks tried. For smooth losses the
+// default is Casimir, whose measured curvature is passed on.
 type ProxLinear struct {
 	Passes      int                      // passes of the run, after which it stops; 0: it does not
 	Inner       func(k int) train.Method // makes the method for the k-th subproblem, k ≥ 1; nil: the default above
@@ -68,8 +68,8 @@ func (m *ProxLinear) Name() string { return "prox-linear" }
 
 func (m *ProxLinear) Traits() train.Traits { return train.Traits{L1: true} }
 
-// Start evaluates F at s.W and chooses η there: n/|B| times the step size that suits SGD, so that a prox-linear step goes
-// about as far as a pass of SGD.
+// Start evaluates F at s.W and chooses η there: n/|B| times the step size that suits SGD, so that a prox-linear step
+// goes about as far as a pass of SGD.
 func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := train.CheckNotQuadratic(m.Name(), p.Objective); err != nil {
 		return err
@@ -192,8 +192,9 @@ func (m *ProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State)
 	return nil
 }
 
-// search sets s.W to the first of the points ŵ, (w+ŵ)/2, … at which F is no larger than at w = s.W. It returns the fraction t
-// of the way and the value of F there. t = 0 means that w stays, for instance because the subproblem promised no decrease.
+// search sets s.W to the first of the points ŵ, (w+ŵ)/2, … at which F is no larger than at w = s.W. It returns the
+// fraction t of the way and the value of F there. t = 0 means that w stays, for instance because the subproblem
+// promised no decrease.
 func (m *ProxLinear) search(ctx context.Context, p *train.Problem, s *train.State, to []float32, promise float64) (t, f float64, err error) {
 	from := append([]float32(nil), s.W...)
 	t = 1
@@ -220,9 +221,10 @@ func (m *ProxLinear) search(ctx context.Context, p *train.Problem, s *train.Stat
 	return 0, m.f, nil
 }
 
-// adapt changes η after a step that went the fraction t of the way to ŵ. The model promised a fall of F by t·promise, and F
-// fell by decrease. adapt also keeps the prox term of ŵ, way/2η, a fair share of the promise. At the exact solution it would
-// be between half and all of it; a smaller share means that the budget was too short for such an ill-conditioned problem.
+// adapt changes η after a step that went the fraction t of the way to ŵ. The model promised a fall of F by t·promise,
+// and F fell by decrease. adapt also keeps the prox term of ŵ, way/2η, a fair share of the promise. At the exact
+// solution it would be between half and all of it; a smaller share means that the budget was too short for such an
+// ill-conditioned problem.
 func (m *ProxLinear) adapt(t, promise, decrease, way float64) {
 	share := way / (2 * m.η) / promise
 	switch {
@@ -256,8 +258,8 @@ func (m *ProxLinear) wants(passes int, better bool) bool {
 	return passes < 1 || !better && passes < mostInnerPasses
 }
 
-// solve runs the inner method from w_{k−1} = s.W and returns its best iterate with what is known about it. The weights are
-// w_{k−1} if it found no better point.
+// solve runs the inner method from w_{k−1} = s.W and returns its best iterate with what is known about it. The weights
+// are w_{k−1} if it found no better point.
 func (m *ProxLinear) solve(ctx context.Context, s *train.State) (*train.State, error) {
 	inner := m.inner()
 	at := &train.State{W: append([]float32(nil), s.W...), Dual: math.NaN(), Estimate: math.NaN(), Exact: math.NaN()}

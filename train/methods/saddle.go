@@ -10,17 +10,18 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// SaddleFW is saddle-point Frank-Wolfe (SP-FW; Gidel, Jebara and Lacoste-Julien 2017, Algorithm 2) for the hinge with ‖w‖₁ ≤ R (engine/ball.go). Both players
-// move towards a corner of their domain: in the k-th pass
+// SaddleFW is saddle-point Frank-Wolfe (SP-FW; Gidel, Jebara and Lacoste-Julien 2017, Algorithm 2) for the hinge with
+// ‖w‖₁ ≤ R (engine/ball.go). Both players move towards a corner of their domain: in the k-th pass
 //
 //	s_u = the oracle's answers at w,    s_w = −R sign(r_j) e_j,  j the largest entry of r = g(ū) + λ(w − c),
 //	ū ← (1−γ)ū + γs_u,    w ← (1−γ)w + γs_w,    γ = 2/(k+2),
 //
-// so that w is a mixture of at most one weight per pass: sparse without a projection. Of ū it remembers g and a. Every pass certifies the saddle point gap
-// F(w) − min over the ball of L(·, ū), or a narrower one of an earlier pass.
+// so that w is a mixture of at most one weight per pass: sparse without a projection. Of ū it remembers g and a. Every
+// pass certifies the saddle point gap F(w) − min over the ball of L(·, ū), or a narrower one of an earlier pass.
 //
-// The theorem of the paper needs L to be strongly convex and concave, and a saddle point inside the domains or away steps. Here L is linear in u, and in w
-// for λ = 0, where the method is fictitious play, which converges for matrix games (Robinson 1951), slowly. The certificate needs none of this.
+// The theorem of the paper needs L to be strongly convex and concave, and a saddle point inside the domains or away
+// steps. Here L is linear in u, and in w for λ = 0, where the method is fictitious play, which converges for matrix
+// games (Robinson 1951), slowly. The certificate needs none of this.
 type SaddleFW struct {
 	at      []float32   // w
 	mixture dualMixture // ū: g and a
@@ -102,7 +103,8 @@ func (m *SaddleFW) move(p *train.Problem, γ float64) {
 	p.IntoBall(m.at)
 }
 
-// recordBall records the bound of a dual point over the ball. largest is at least the largest entry of each gradient that was rounded.
+// recordBall records the bound of a dual point over the ball. largest is at least the largest entry of each gradient
+// that was rounded.
 func recordBall(p *train.Problem, b *train.LowerBound, linear float64, g []float64, slack, largest float64) {
 	rounded := slack + p.GradientAllowance(p.Radius*largest)
 	if d := p.BallBound(linear, g) - rounded; d > b.Value {

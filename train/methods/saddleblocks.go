@@ -13,16 +13,18 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// SaddleBCFW is block-coordinate saddle-point Frank-Wolfe (SP-BCFW; Gidel, Jebara and Lacoste-Julien 2017, section 4) for the hinge with ‖w‖₁ ≤ R: SaddleFW with
-// a dual point ū_i per example. A step on a batch B, at t passes since the start, is
+// SaddleBCFW is block-coordinate saddle-point Frank-Wolfe (SP-BCFW; Gidel, Jebara and Lacoste-Julien 2017, section 4)
+// for the hinge with ‖w‖₁ ≤ R: SaddleFW with a dual point ū_i per example. A step on a batch B, at t passes since the
+// start, is
 //
 //	ū_i ← (1−γ)ū_i + γu_i for i ∈ B,    w ← (1 − γ|B|/n)w + (γ|B|/n)s_w,    γ = 2/(t+2),
 //
-// with the oracle's answers u_i at w and the ball's corner s_w at g(ū) + λw. In a pass each block of ū moves once, by γ, and w n/|B| times by |B|/n of that: both players move at the same
-// pace, as in batch steps.
+// with the oracle's answers u_i at w and the ball's corner s_w at g(ū) + λw. In a pass each block of ū moves once, by
+// γ, and w n/|B| times by |B|/n of that: both players move at the same pace, as in batch steps.
 //
-// With sparse inputs a step costs what its rows cost. w is kept as p·v, and a tournament over the rows of g finds the largest entry: only rows that a batch touches
-// play again. Weights that are not 0, of which there are few, are compared apart, with λw added.
+// With sparse inputs a step costs what its rows cost. w is kept as p·v, and a tournament over the rows of g finds the
+// largest entry: only rows that a batch touches play again. Weights that are not 0, of which there are few, are
+// compared apart, with λw added.
 type SaddleBCFW struct {
 	memory *engine.Memory
 	scale  float64        // p

@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// SAGA minimises the smoothed objective F_μ of an affine scorer (Defazio, Bach and Lacoste-Julien 2014). For every example it
-// stores the marginals r_i of the oracle's last answer. It also keeps the mean of their gradients,
+// SAGA minimises the smoothed objective F_μ of an affine scorer (Defazio, Bach and Lacoste-Julien 2014). For every
+// example it stores the marginals r_i of the oracle's last answer. It also keeps the mean of their gradients,
 //
 //	ḡ = (1/n) Σ c_i J_iᵀ(r_i − 1_{y_i}).
 //
@@ -21,13 +21,14 @@ import (
 //
 //	D = Σ_B c_i J_iᵀ(u_i − r_i),    w ← w − γ (D/|B| + ḡ + λ(w−c)),    ḡ ← ḡ + D/n,    r_i ← u_i,
 //
-// and a pass visits every example once, in random order. After the pass, ḡ is recomputed from the memory to remove rounding
-// errors. The memory is a dual point; the certificate records its bound, and that of a full pass at the pass's mean iterate.
-// The state shows the mean iterate with the least F(w) and the best bound.
+// and a pass visits every example once, in random order. After the pass, ḡ is recomputed from the memory to remove
+// rounding errors. The memory is a dual point; the certificate records its bound, and that of a full pass at the pass's
+// mean iterate. The state shows the mean iterate with the least F(w) and the best bound.
 //
-// With Async, threads take batches without waiting for each other (engine.Asynchronous), on attributes. A step then changes the weights of the attributes of its batch
-// alone, so there is no mean of the iterates, and the certificate records the last one. Results vary from run to run; certificates hold as ever, because the memory
-// is a dual point whatever the order of steps was.
+// With Async, threads take batches without waiting for each other (engine.Asynchronous), on attributes. A step then
+// changes the weights of the attributes of its batch alone, so there is no mean of the iterates, and the certificate
+// records the last one. Results vary from run to run; certificates hold as ever, because the memory is a dual point
+// whatever the order of steps was.
 type SAGA struct {
 	Pace
 	Async bool

@@ -36,7 +36,8 @@ const geometricEnd = 1e-2
 // needsSpan reports whether the schedule depends on the length of the run.
 func (s Schedule) needsSpan() bool { return s >= CosineSchedule }
 
-// factor returns γ_t/γ0. perPass is the number of steps in a pass; halving is t0, 0 for one pass. The pegasos schedule has no γ0.
+// factor returns γ_t/γ0. perPass is the number of steps in a pass; halving is t0, 0 for one pass. The pegasos schedule
+// has no γ0.
 func (s Schedule) factor(t, perPass, halving float64, passes int) float64 {
 	if halving == 0 {
 		halving = perPass

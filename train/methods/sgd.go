@@ -9,15 +9,16 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// SGD is the stochastic subgradient method, for any scorer and any loss. It works on the hinge itself, without smoothing,
-// unless a smoothing is given. A step on a batch B is
+// SGD is the stochastic subgradient method, for any scorer and any loss. It works on the hinge itself, without
+// smoothing, unless a smoothing is given. A step on a batch B is
 //
 //	w ← w − γ_t ( (1/|B|) Σ_{i∈B} c_i J_iᵀ(u_i − 1_{y_i}) + λ(w − c) ).
 //
-// A pass visits every example once, in random order. On a network (Davis and Drusvyatskiy 2018) each step draws a new dropout
-// mask; evaluating the objective turns dropout off.
+// A pass visits every example once, in random order. On a network (Davis and Drusvyatskiy 2018) each step draws a new
+// dropout mask; evaluating the objective turns dropout off.
 //
-// With bounds, steps are of mirror descent: they move v, and the oracle sees the weights that are v cut off at the bounds.
+// With bounds, steps are of mirror descent: they move v, and the oracle sees the weights that are v cut off at the
+// bounds.
 type SGD struct {
 	Rate      float64 // γ0; 0 finds one by a short search on part of the data (sgdsearch.go)
 	Schedule  Schedule
@@ -85,8 +86,8 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 	return nil
 }
 
-// Pass visits every example once. If F has exploded after the first pass with a searched γ0, it undoes the pass and halves γ0:
-// the longest step that works on part of the data can be too long for all of it.
+// Pass visits every example once. If F has exploded after the first pass with a searched γ0, it undoes the pass and
+// halves γ0: the longest step that works on part of the data can be too long for all of it.
 func (m *SGD) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.first == 0 {
 		return m.pass(ctx, p, s)

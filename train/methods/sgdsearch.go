@@ -18,15 +18,16 @@ const (
 	searchTrials  = 16 // most trials
 )
 
-// searchRate finds an initial step size for SGD: the power of two, times a natural scale, with the least objective after a
-// run of constant steps from w over part of the data. It judges the weighted average of the run, because the last iterate's
-// noise would favour steps that are too short. The scale is Polyak's step f/‖∇f‖² of the first batch, which would take a
-// linear model of a loss to zero. From there the search goes up or down by factors of four as long as that helps, and then
-// tries a factor of two on either side of the best. All trials see the same examples. It also returns the number of oracle
-// calls.
+// searchRate finds an initial step size for SGD: the power of two, times a natural scale, with the least objective
+// after a run of constant steps from w over part of the data. It judges the weighted average of the run, because the
+// last iterate's noise would favour steps that are too short. The scale is Polyak's step f/‖∇f‖² of the first batch,
+// which would take a linear model of a loss to zero. From there the search goes up or down by factors of four as long
+// as that helps, and then tries a factor of two on either side of the best. All trials see the same examples. It also
+// returns the number of oracle calls.
 //
-// With sparse inputs most attributes are rare. A run's progress on them shows only on the examples that it learned from, and
-// only after several visits to each. So it takes fewer examples, visits each four times, and is judged by the same examples.
+// With sparse inputs most attributes are rare. A run's progress on them shows only on the examples that it learned
+// from, and only after several visits to each. So it takes fewer examples, visits each four times, and is judged by the
+// same examples.
 func searchRate(ctx context.Context, p *train.Problem, w []float32) (rate float64, calls int, err error) {
 	order, size := p.Rand(-1).Perm(p.Len()), p.BatchSize()
 	m := max(len(order)/searchShare, searchBatches*size)
@@ -80,7 +81,8 @@ func diverged(err error) (float64, error) {
 	return 0, err
 }
 
-// searchPower looks for the γ = scale·2^k with the least value. It assumes that value has a single valley, beyond which it may be infinite.
+// searchPower looks for the γ = scale·2^k with the least value. It assumes that value has a single valley, beyond which
+// it may be infinite.
 func searchPower(scale float64, trials int, value func(γ float64) (float64, error)) (float64, error) {
 	best, least := scale, math.Inf(1)
 	better := func(γ float64) (bool, error) {

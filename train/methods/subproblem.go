@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// subproblem is the convex problem of a prox-linear iteration. A single one moves with w_k, so that all iterations share its
-// workers and their memory.
+// subproblem is the convex problem of a prox-linear iteration. A single one moves with w_k, so that all iterations
+// share its workers and their memory.
 type subproblem struct {
 	*train.Problem                   // at w_k, with the two quadratics combined into one around a shifted centre
 	whole          *train.Problem    // the problem that it models
@@ -19,8 +19,8 @@ type subproblem struct {
 	η              float64
 }
 
-// linearised returns the objective with a scorer that is affine in the weights: the linearisation of the network, whose point moves, or
-// the problem's own scorer, with nothing that moves, if that is affine.
+// linearised returns the objective with a scorer that is affine in the weights: the linearisation of the network, whose
+// point moves, or the problem's own scorer, with nothing that moves, if that is affine.
 func linearised(p *train.Problem) (*engine.Objective, engine.Linearised, error) {
 	o := *p.Objective
 	if p.Scorer.Affine() {

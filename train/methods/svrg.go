@@ -8,15 +8,15 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// SVRG minimises the smoothed objective F_μ of an affine scorer (Johnson and Zhang 2013; with smoothing, Pillutla et al.
-// 2019, section 7.2).
+// SVRG minimises the smoothed objective F_μ of an affine scorer (Johnson and Zhang 2013; with smoothing, Pillutla et
+// al. 2019, section 7.2).
 //
 // A pass starts at a snapshot w̃ with its full gradient, takes steps
 //
 //	w ← w − γ (∇f_i(w) − ∇f_i(w̃) + ∇F_μ(w̃) + λ(w−w̃))
 //
-// on n examples in total, and makes the mean of the iterates the next snapshot. For the hinge μ is the problem's; if the
-// problem gives none, it falls as the certificate allows (annealing).
+// on n examples in total, and makes the mean of the iterates the next snapshot. For the hinge μ is the problem's; if
+// the problem gives none, it falls as the certificate allows (annealing).
 //
 // The state shows the snapshot with the least F(w) and the best lower bound of the certificate.
 type SVRG struct {

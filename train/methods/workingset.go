@@ -13,16 +13,20 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// workingSet is the dual of the hinge restricted to the active outputs of each example, with all that steps between active outputs need in memory. A step then
-// neither scores an example nor asks the oracle: it costs what few weights the two outputs differ in.
+// workingSet is the dual of the hinge restricted to the active outputs of each example, with all that steps between
+// active outputs need in memory. A step then neither scores an example nor asks the oracle: it costs what few weights
+// the two outputs differ in.
 //
-// For an affine scorer, an output y of example i is a plane over the weights: ⟨1_y − 1_{y_i}, θ_i(w) + ℓ_i⟩ = b_y + ⟨φ_y, w⟩ with φ_y = J_iᵀ(1_y − 1_{y_i}).
+// For an affine scorer, an output y of example i is a plane over the weights: ⟨1_y − 1_{y_i}, θ_i(w) + ℓ_i⟩ = b_y +
+// ⟨φ_y, w⟩ with φ_y = J_iᵀ(1_y − 1_{y_i}).
 //
-// Where weights multiply the dense inputs z_t of a position, φ_y has for each label in which y and y_i differ at t the numbers of z_t, so the set keeps a cell
-// (t, label) in their place: ⟨φ_y, w⟩ takes the product of z_t and the label's weights, once for all planes of the example. Of all other weights it keeps the
-// entries of φ_y that are not zero. It also keeps the inner products of an example's planes.
+// Where weights multiply the dense inputs z_t of a position, φ_y has for each label in which y and y_i differ at t the
+// numbers of z_t, so the set keeps a cell (t, label) in their place: ⟨φ_y, w⟩ takes the product of z_t and the label's
+// weights, once for all planes of the example. Of all other weights it keeps the entries of φ_y that are not zero. It
+// also keeps the inner products of an example's planes.
 //
-// Products are float32: they choose steps, and no certificate relies on them, because the dual point is recomposed from the shares.
+// Products are float32: they choose steps, and no certificate relies on them, because the dual point is recomposed from
+// the shares.
 //
 // Weights of a block that multiplies dense inputs are kept by columns: those of a label are next to each other.
 type workingSet struct {
@@ -144,7 +148,8 @@ func (x *workingSet) inputs() int {
 	return x.cells[0].Dim
 }
 
-// answerProducts returns how many products of a position's inputs with a label's weights an answer about all examples takes, 0 without cells.
+// answerProducts returns how many products of a position's inputs with a label's weights an answer about all examples
+// takes, 0 without cells.
 func (x *workingSet) answerProducts(p *train.Problem) (n int) {
 	for _, b := range x.cells {
 		n += p.Data.Positions() * b.Width
@@ -174,8 +179,8 @@ func (x *workingSet) prune(i int) {
 // mostActive is how many active outputs an example keeps from pass to pass.
 const mostActive = 50
 
-// recompose computes the weights anew, w = c − (1/λn) Σ_i c_i Σ_k α_k φ_k, and returns the value at the origin of the lower bound that the dual point proves on
-// the mean loss.
+// recompose computes the weights anew, w = c − (1/λn) Σ_i c_i Σ_k α_k φ_k, and returns the value at the origin of the
+// lower bound that the dual point proves on the mean loss.
 func (x *workingSet) recompose(p *train.Problem) (linear float64) {
 	if p.Center != nil {
 		x.byColumns(p.Center, x.w)
@@ -241,8 +246,8 @@ const (
 	visitSteps  = 30
 )
 
-// visit moves the shares of example i's active outputs to where they raise the dual most, by pairwise steps as those of bcpfw, and returns the gap of the block before: by
-// how much its best active output is above its mixture.
+// visit moves the shares of example i's active outputs to where they raise the dual most, by pairwise steps as those of
+// bcpfw, and returns the gap of the block before: by how much its best active output is above its mixture.
 func (x *workingSet) visit(p *train.Problem, i int) float64 {
 	c, of, set := p.Data.Weight(i), x.active[i], &x.sets[i]
 	n, gram := len(of), set.gram

@@ -8,27 +8,29 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Group is the processes that train together. Its methods are collective: all ranks call the same ones in the same order, from one
-// goroutine at a time. They return an error when ctx ends, or when another rank has failed or ended; after an error the group is of no more use.
+// Group is the processes that train together. Its methods are collective: all ranks call the same ones in the same
+// order, from one goroutine at a time. They return an error when ctx ends, or when another rank has failed or ended;
+// after an error the group is of no more use.
 type Group interface {
 	// Rank is the number of this process, from 0 on, and Size how many there are.
 	Rank() int
 	Size() int
 
-	// Sum sums pieces in the order of the ranks. Rank 0 begins with pieces as they are, and calls add, which adds its own share to pieces lo
-	// to hi−1. The next rank finds these sums in its pieces, adds its own share, and so on. At the end every rank has what the last one
-	// has. Pieces pass one window after the other, so that ranks work at the same time. The ranks' pieces have the same sizes; their windows need not.
+	// Sum sums pieces in the order of the ranks. Rank 0 begins with pieces as they are, and calls add, which adds its
+	// own share to pieces lo to hi−1. The next rank finds these sums in its pieces, adds its own share, and so on. At
+	// the end every rank has what the last one has. Pieces pass one window after the other, so that ranks work at the
+	// same time. The ranks' pieces have the same sizes; their windows need not.
 	Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, hi int) error) error
 
-	// SumToLast is Sum, but only the last rank has the sums at the end, and the others have all of the first pieces, so many. What they have of the rest is
-	// of no use.
+	// SumToLast is Sum, but only the last rank has the sums at the end, and the others have all of the first pieces, so
+	// many. What they have of the rest is of no use.
 	SumToLast(ctx context.Context, pieces [][]byte, all, window int, add func(lo, hi int) error) error
 
 	// AllGather returns what each rank gives, in the order of the ranks.
 	AllGather(ctx context.Context, mine []byte) ([][]byte, error)
 
-	// AllGatherV completes x, which is cut at the same ends [Size] on all ranks: rank r gives the piece that ends at ends[r], and gets those of the others. It takes
-	// fewer messages than AllGather, whose sizes are not known.
+	// AllGatherV completes x, which is cut at the same ends [Size] on all ranks: rank r gives the piece that ends at
+	// ends[r], and gets those of the others. It takes fewer messages than AllGather, whose sizes are not known.
 	AllGatherV(ctx context.Context, x []byte, ends []int) error
 
 	// Broadcast overwrites x with that of a rank; it has the same length everywhere.
@@ -37,7 +39,8 @@ type Group interface {
 	// Barrier returns when every rank has called it.
 	Barrier(ctx context.Context) error
 
-	// Ended returns why a wait for other ranks that goes on elsewhere should end, as the group's own would; nil if there is no reason.
+	// Ended returns why a wait for other ranks that goes on elsewhere should end, as the group's own would; nil if
+	// there is no reason.
 	Ended(ctx context.Context) error
 
 	// Traffic is what this rank has received so far.

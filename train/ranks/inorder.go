@@ -10,17 +10,19 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// itemsPerThread is how many items of a round a thread of a rank gets: enough that a slow one holds up the others for a small part of the round.
+// itemsPerThread is how many items of a round a thread of a rank gets: enough that a slow one holds up the others for a
+// small part of the round.
 const itemsPerThread = 4
 
-// pauseOfInput is how long rank 0 waits for one more item before it begins a round: items of a file come faster, and those that someone types are answered at once.
-// Tests change it.
+// pauseOfInput is how long rank 0 waits for one more item before it begins a round: items of a file come faster, and
+// those that someone types are answered at once. Tests change it.
 var pauseOfInput = 2 * time.Millisecond
 
-// InOrder is host.InOrder for ranks that share the work. It goes in rounds. Rank 0 alone reads items from next, as many as are there, and tells the others; each rank
-// works on a share of them; then all have all results, and use them in the order of the items. Before ranks wait for the results of a round they begin the next one,
-// if there are items for it. The first error of next or of work in the order of the items ends it on all ranks. Items and results go from rank to rank as
-// encoding/gob has them.
+// InOrder is host.InOrder for ranks that share the work. It goes in rounds. Rank 0 alone reads items from next, as many
+// as are there, and tells the others; each rank works on a share of them; then all have all results, and use them in
+// the order of the items. Before ranks wait for the results of a round they begin the next one, if there are items for
+// it. The first error of next or of work in the order of the items ends it on all ranks. Items and results go from rank
+// to rank as encoding/gob has them.
 func InOrder[S, I, R any](ctx context.Context, g Group, threads int, next func() (I, bool, error), scratch func() S,
 	work func(s S, item I) (R, error), use func(r R) error) error {
 	if g.Size() == 1 {
@@ -191,7 +193,8 @@ func Broadcast[T any](ctx context.Context, g Group, mine T) (T, error) {
 	return all[0], nil
 }
 
-// nextRound returns the items of the next round, at most so many, which rank 0 takes from its input. Without waits there may be none yet.
+// nextRound returns the items of the next round, at most so many, which rank 0 takes from its input. Without waits
+// there may be none yet.
 func nextRound[I any](ctx context.Context, g Group, input *queue[I], most int, waits bool) (round message[I], err error) {
 	if input != nil {
 		if round, err = input.take(ctx, g, most, waits); err != nil {
@@ -227,7 +230,8 @@ func newQueue[I any](ctx context.Context, most int, next func() (I, bool, error)
 	return q
 }
 
-// take takes all items that come without a pause, at most so many; if it waits, one at least. It fails if a rank ends meanwhile.
+// take takes all items that come without a pause, at most so many; if it waits, one at least. It fails if a rank ends
+// meanwhile.
 func (q *queue[I]) take(ctx context.Context, g Group, most int, waits bool) (round message[I], err error) {
 	for len(round.What) < most {
 		pause := time.After(pauseOfInput)

@@ -30,7 +30,8 @@ type Member struct {
 // Solo is a process alone.
 func Solo() *Member { return &Member{Group: Alone{}, Here: 1} }
 
-// NotMetError says that the ranks of a run have not all met in time. Until they have, nothing tells one that another is gone.
+// NotMetError says that the ranks of a run have not all met in time. Until they have, nothing tells one that another is
+// gone.
 type NotMetError struct {
 	Limit time.Duration
 }
@@ -42,7 +43,8 @@ func (e *NotMetError) Error() string {
 // StartVariable is the environment variable that says how long ranks wait for each other at the start.
 const StartVariable = "DSP_MPI_START"
 
-// startLimit is how long ranks wait for each other at the start: less than a minute, within which a run ends that has lost a rank.
+// startLimit is how long ranks wait for each other at the start: less than a minute, within which a run ends that has
+// lost a rank.
 func startLimit() (time.Duration, error) {
 	text := os.Getenv(StartVariable)
 	if text == "" {
@@ -55,9 +57,10 @@ func startLimit() (time.Duration, error) {
 	return limit, nil
 }
 
-// Join makes this process a member of the group of all that its launcher started; without a launcher, of those that the MPI library knows. It fails with a NotMetError if they
-// do not all come. interrupt is called when another rank was interrupted. end must end the process: it is called when a rank is lost and a call of the library
-// does not return, so that this rank can do nothing more.
+// Join makes this process a member of the group of all that its launcher started; without a launcher, of those that the
+// MPI library knows. It fails with a NotMetError if they do not all come. interrupt is called when another rank was
+// interrupted. end must end the process: it is called when a rank is lost and a call of the library does not return, so
+// that this rank can do nothing more.
 func Join(ctx context.Context, from Launcher, interrupt func(), end func(error)) (*Member, error) {
 	limit, err := startLimit()
 	if err != nil {
@@ -91,7 +94,8 @@ func join(ctx context.Context, from Launcher, interrupt func(), end func(error))
 	return m, m.meet(ctx)
 }
 
-// longestCall is how long a call of the library may take after a rank is lost. None of them waits for others, unless the library does. Tests lower it.
+// longestCall is how long a call of the library may take after a rank is lost. None of them waits for others, unless
+// the library does. Tests lower it.
 var longestCall = 10 * time.Second
 
 // endStuck ends a process that stays in one call of the library for so long.
@@ -180,8 +184,8 @@ func (m *Member) Name(rank int) string {
 	return m.watch.names[rank]
 }
 
-// Agree refuses to go on, as bad input, unless all ranks have the same facts: names with values, such as the version of the program. All ranks
-// get the same error.
+// Agree refuses to go on, as bad input, unless all ranks have the same facts: names with values, such as the version of
+// the program. All ranks get the same error.
 func (m *Member) Agree(ctx context.Context, facts [][2]string) error {
 	mine, err := json.Marshal(facts)
 	if err != nil {
@@ -220,7 +224,8 @@ func at(facts [][2]string, k int) string {
 	return strings.TrimSpace(facts[k][0] + " " + value)
 }
 
-// Finish waits until all ranks have done their work, and leave together. It fails if one of them does first, or if ctx ends; then the process leaves with that error.
+// Finish waits until all ranks have done their work, and leave together. It fails if one of them does first, or if ctx
+// ends; then the process leaves with that error.
 func (m *Member) Finish(ctx context.Context) error {
 	if m.mpi == nil {
 		return nil
@@ -236,8 +241,9 @@ func (m *Member) Finish(ctx context.Context) error {
 	return nil
 }
 
-// Leave ends the membership when the process is about to end with an error, of which the others learn at once. stopped tells an interrupt from a failure. Leave reports
-// whether rank 0 has the same error, so that it need not be said again.
+// Leave ends the membership when the process is about to end with an error, of which the others learn at once. stopped
+// tells an interrupt from a failure. Leave reports whether rank 0 has the same error, so that it need not be said
+// again.
 func (m *Member) Leave(ctx context.Context, err error, stopped func(error) bool) (said bool) {
 	lost := (*LostError)(nil)
 	switch {

@@ -27,8 +27,8 @@ var launchers = []struct {
 	{"a launcher with PMIx", "", "PMIX_RANK", "", false},
 }
 
-// Launched returns what started this process as one of several, by the variables of its environment. A process that was started alone,
-// even by a launcher, has none.
+// Launched returns what started this process as one of several, by the variables of its environment. A process that was
+// started alone, even by a launcher, has none.
 func Launched() (Launcher, bool) { return launched(os.LookupEnv) }
 
 func launched(lookup func(string) (string, bool)) (Launcher, bool) {

@@ -18,9 +18,10 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// mpiGroup is the group of all processes of MPI_COMM_WORLD. Calls come one at a time: from any thread if the library allows that, which saves two
-// switches between threads for each, and else from the one that has initialised MPI. None of them waits inside the library: they start
-// something, and test whether it is done, so that the loss of a rank ends the wait.
+// mpiGroup is the group of all processes of MPI_COMM_WORLD. Calls come one at a time: from any thread if the library
+// allows that, which saves two switches between threads for each, and else from the one that has initialised MPI. None
+// of them waits inside the library: they start something, and test whether it is done, so that the loss of a rank ends
+// the wait.
 type mpiGroup struct {
 	*library
 	rank, size int
@@ -73,8 +74,9 @@ func (l *library) open(ctx context.Context) (*mpiGroup, error) {
 	return g, nil
 }
 
-// lateStart is how long the start of MPI may go on after an interrupt. Launchers interrupt all ranks when one has died, and kill them soon after; mpirun of Open MPI 4.1.4
-// sometimes hangs when they end by themselves before they have told it that they run. Tests change it.
+// lateStart is how long the start of MPI may go on after an interrupt. Launchers interrupt all ranks when one has died,
+// and kill them soon after; mpirun of Open MPI 4.1.4 sometimes hangs when they end by themselves before they have told
+// it that they run. Tests change it.
 var lateStart = 5 * time.Second
 
 func (g *mpiGroup) start() error {
@@ -109,21 +111,24 @@ func (g *mpiGroup) do(function uintptr, args ...uintptr) error {
 	return nil
 }
 
-// request is something that was started: memory for the library's handle, flag and status, and what it reads and writes.
+// request is something that was started: memory for the library's handle, flag and status, and what it reads and
+// writes.
 type request struct {
 	memory []uint64 // handle, flag, status, of which no library's is longer
 	keeps  [][]byte
 	bytes  int // received, when it is done
 }
 
-// begin starts a function whose last argument is a request. keeps is the memory that it works on, bytes how many of it come from other ranks.
+// begin starts a function whose last argument is a request. keeps is the memory that it works on, bytes how many of it
+// come from other ranks.
 func (g *mpiGroup) begin(keeps [][]byte, bytes int, function uintptr, args ...uintptr) (*request, error) {
 	r := &request{memory: onHeap[uint64](34), keeps: keeps, bytes: bytes}
 	return r, g.do(function, append(args, address(r.memory))...)
 }
 
-// A wait that is short is spent looking. Of one that lasts, a rank sleeps: at most this share of the time that it has waited, so that it learns soon of what it
-// waits for. Between two sleeps it looks for a while, since a library takes several looks for a message that it cuts or for one that has steps.
+// A wait that is short is spent looking. Of one that lasts, a rank sleeps: at most this share of the time that it has
+// waited, so that it learns soon of what it waits for. Between two sleeps it looks for a while, since a library takes
+// several looks for a message that it cuts or for one that has steps.
 const (
 	untilSleep = 100 * time.Microsecond
 	sleepShare = 8
@@ -374,8 +379,8 @@ func (g *mpiGroup) gatherPiece(ctx context.Context, mine []byte, sizes []int64, 
 	return nil
 }
 
-// Sum passes the pieces from rank to rank, window by window. The last rank spreads the results, which the others begin to receive as soon as
-// they have sent their own sums on.
+// Sum passes the pieces from rank to rank, window by window. The last rank spreads the results, which the others begin
+// to receive as soon as they have sent their own sums on.
 func (g *mpiGroup) Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, hi int) error) error {
 	return g.SumToLast(ctx, pieces, len(pieces), window, add)
 }

@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// watch tells every rank when another one ends. Each rank has a connection to rank 0, over which both send a beat from time to time. When a
-// process dies, its system closes the connection; when a machine or a network does, the beats stop. Rank 0 passes on what it learns.
+// watch tells every rank when another one ends. Each rank has a connection to rank 0, over which both send a beat from
+// time to time. When a process dies, its system closes the connection; when a machine or a network does, the beats
+// stop. Rank 0 passes on what it learns.
 type watch struct {
 	names     []string         // of the ranks, for messages
 	interrupt func()           // is called when another rank was interrupted
@@ -259,8 +260,9 @@ func (w *watch) loss() error {
 	return nil
 }
 
-// leave ends the watch of a rank that has done its work, or that was interrupted or has failed. A rank that has failed waits until rank 0
-// has ended: launchers kill all ranks when the first one exits, and rank 0 may be saving a checkpoint.
+// leave ends the watch of a rank that has done its work, or that was interrupted or has failed. A rank that has failed
+// waits until rank 0 has ended: launchers kill all ranks when the first one exits, and rank 0 may be saving a
+// checkpoint.
 func (w *watch) leave(kind byte, text string) {
 	w.mu.Lock()
 	w.over = true

@@ -17,9 +17,9 @@ import (
 // MetricsFile is a Recorder that appends each record to a file as a line of JSON (metrics.jsonl).
 type MetricsFile struct{ file *os.File }
 
-// OpenMetrics opens the metrics file at path to continue after the given pass, 0 for a new run. It returns the records up to
-// that pass and drops later ones, since a resumed run repeats those passes. A file that cannot be written, or whose lines are
-// not records, is bad input.
+// OpenMetrics opens the metrics file at path to continue after the given pass, 0 for a new run. It returns the records
+// up to that pass and drops later ones, since a resumed run repeats those passes. A file that cannot be written, or
+// whose lines are not records, is bad input.
 func OpenMetrics(path string, pass int) (*MetricsFile, []Record, error) {
 	var earlier []Record
 	var kept []byte
@@ -56,8 +56,8 @@ func ReadMetrics(path string) ([]Record, error) {
 	return all, err
 }
 
-// firstRecords parses text up to the record of the given pass. It returns the records and their lines, and drops a last line
-// that a killed run left unfinished.
+// firstRecords parses text up to the record of the given pass. It returns the records and their lines, and drops a last
+// line that a killed run left unfinished.
 func firstRecords(path string, text []byte, pass int) (records []Record, lines []byte, err error) {
 	end := 0
 	for n := 1; ; n++ {

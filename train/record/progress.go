@@ -18,9 +18,9 @@ type Progress interface {
 	Saved(pass int) // the state after a pass was written
 }
 
-// NewProgress returns the Recorder that shows progress on a console, usually standard error: on a terminal a bar with the
-// remaining time, otherwise one log line per pass. The run ends after pass number passes; a resumed run has done some already. Runs with one log share
-// explained, which says whether the log says what a gap is.
+// NewProgress returns the Recorder that shows progress on a console, usually standard error: on a terminal a bar with
+// the remaining time, otherwise one log line per pass. The run ends after pass number passes; a resumed run has done
+// some already. Runs with one log share explained, which says whether the log says what a gap is.
 func NewProgress(console *os.File, log *slog.Logger, passes, done int, explained *atomic.Bool) Progress {
 	if !term.IsTerminal(int(console.Fd())) {
 		return &progressLog{log: log, explained: explained}

@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Record is the result of a pass: one line of metrics.jsonl. Values that a method does not compute are NaN, null in JSON.
+// Record is the result of a pass: one line of metrics.jsonl. Values that a method does not compute are NaN, null in
+// JSON.
 type Record struct {
 	Pass         int                 `json:"pass"`
 	Seconds      float64             `json:"seconds"`                 // spent training, without evaluation and recording
@@ -55,8 +56,8 @@ func (r Record) RelativeEstimate() float64 {
 	return float64(r.EstimatedGap) / math.Abs(float64(r.Objective))
 }
 
-// DevError returns the error used to select weights, with its name; lower is better. It is 1 − F1 if the labels are entity
-// tags, otherwise the token error. It is NaN without development data.
+// DevError returns the error used to select weights, with its name; lower is better. It is 1 − F1 if the labels are
+// entity tags, otherwise the token error. It is NaN without development data.
 func (r Record) DevError() (name string, value float64) { return r.Dev.Error() }
 
 // Number is a float64 that is null in JSON if it is NaN or infinite.
@@ -96,10 +97,10 @@ func (h *History) Record(r Record) error {
 // Close implements Recorder; it does nothing.
 func (h *History) Close() error { return nil }
 
-// Certified returns what a text for people says of a certificate: a bound, a gap, or a distance to the optimum. If the objective was
-// relaxed, because the oracle's answers are bounds, the certificate is about that objective, which differs from the one that exact answers
-// define, and the text says so. Tables, reports, pictures and messages call this; the progress of a run calls the
-// objective itself relaxed. Without a text there is nothing to say.
+// Certified returns what a text for people says of a certificate: a bound, a gap, or a distance to the optimum. If the
+// objective was relaxed, because the oracle's answers are bounds, the certificate is about that objective, which
+// differs from the one that exact answers define, and the text says so. Tables, reports, pictures and messages call
+// this; the progress of a run calls the objective itself relaxed. Without a text there is nothing to say.
 func Certified(text string, relaxed bool) string {
 	if relaxed && text != "" {
 		text += ", relaxed objective"

@@ -1,13 +1,15 @@
 // Package regpath bounds how good models are for strengths λ of the regulariser at which they were not trained.
 //
-// The least objective F*(λ) = min_w R(w) + (λ/2)‖w − c‖² is a minimum of functions that are linear in λ, so it is concave: between two strengths it is at
-// least the chord of lower bounds at both. At fixed weights the objective is linear in λ: an upper bound. Between neighbours, the better of
-// their two models is worst, relative to the chord, where the two lines cross, or at an end. So a path that is solved at the worst crossing again and again gets as
-// good as asked for, for every λ between its ends.
+// The least objective F*(λ) = min_w R(w) + (λ/2)‖w − c‖² is a minimum of functions that are linear in λ, so it is
+// concave: between two strengths it is at least the chord of lower bounds at both. At fixed weights the objective is
+// linear in λ: an upper bound. Between neighbours, the better of their two models is worst, relative to the chord,
+// where the two lines cross, or at an end. So a path that is solved at the worst crossing again and again gets as good
+// as asked for, for every λ between its ends.
 //
-// Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien (2016, section 5) scale the dual point of one strength down for the next. That is the chord
-// to F*(0) ≥ 0, whose error grows with the step; the error of the chord between neighbours grows with its square, so that a path has about 1/√ε
-// breakpoints, not 1/ε (Giesen, Müller, Laue and Swiercy 2012).
+// Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien (2016, section 5) scale the dual point of one strength down
+// for the next. That is the chord to F*(0) ≥ 0, whose error grows with the step; the error of the chord between
+// neighbours grows with its square, so that a path has about 1/√ε breakpoints, not 1/ε (Giesen, Müller, Laue and
+// Swiercy 2012).
 package regpath
 
 import "math"
@@ -34,8 +36,8 @@ func above(f, bound float64) float64 {
 	return (f - bound) / math.Abs(f)
 }
 
-// Worst returns the strength from a to b at which the better of both models is worst, and by how much its objective may be above the least one there,
-// relatively. a has the smaller strength.
+// Worst returns the strength from a to b at which the better of both models is worst, and by how much its objective may
+// be above the least one there, relatively. a has the smaller strength.
 func Worst(a, b Point) (λ, relative float64) {
 	λ, relative = a.Lambda, Bound(a, b, a.Lambda)
 	for _, at := range []float64{b.Lambda, crossing(a, b)} {
@@ -46,7 +48,8 @@ func Worst(a, b Point) (λ, relative float64) {
 	return λ, relative
 }
 
-// Bound returns by how much the better of both models may be above the least objective at λ, between their strengths, relatively.
+// Bound returns by how much the better of both models may be above the least objective at λ, between their strengths,
+// relatively.
 func Bound(a, b Point, λ float64) float64 {
 	share := (λ - a.Lambda) / (b.Lambda - a.Lambda)
 	return above(min(a.At(λ), b.At(λ)), (1-share)*a.Dual+share*b.Dual)
@@ -61,15 +64,16 @@ func crossing(a, b Point) float64 {
 	return min(max((b.At(0)-a.At(0))/slope, a.Lambda), b.Lambda)
 }
 
-// The ratios of strengths from which no point is put between two: in general, and where one of them is further above its own optimum than asked for.
+// The ratios of strengths from which no point is put between two: in general, and where one of them is further above
+// its own optimum than asked for.
 const (
 	narrow = 1.02
 	coarse = 1.25
 )
 
-// Next returns the strength at which the path through points, in the order of their strengths, is to be solved next: a crossing where it may be
-// furthest above the least objective. Between a point that is good enough and one that is not, it is the middle. ok is false if the path is nowhere
-// further than ε, or only where more points do not help.
+// Next returns the strength at which the path through points, in the order of their strengths, is to be solved next: a
+// crossing where it may be furthest above the least objective. Between a point that is good enough and one that is not,
+// it is the middle. ok is false if the path is nowhere further than ε, or only where more points do not help.
 func Next(points []Point, ε float64) (λ float64, ok bool) {
 	worst := ε
 	for k := 1; k < len(points); k++ {
@@ -90,7 +94,8 @@ func Next(points []Point, ε float64) (λ float64, ok bool) {
 	return λ, ok
 }
 
-// Error returns by how much the best model of the path may be above the least objective, relatively, for the worst strength between its ends.
+// Error returns by how much the best model of the path may be above the least objective, relatively, for the worst
+// strength between its ends.
 func Error(points []Point) float64 {
 	worst := 0.0
 	for k, p := range points {
@@ -103,8 +108,8 @@ func Error(points []Point) float64 {
 	return worst
 }
 
-// Ends returns the strengths between which point k is the best of the path: from where its line crosses that of the point before to where it
-// crosses that of the point behind.
+// Ends returns the strengths between which point k is the best of the path: from where its line crosses that of the
+// point before to where it crosses that of the point behind.
 func Ends(points []Point, k int) (from, to float64) {
 	from, to = points[k].Lambda, points[k].Lambda
 	if k > 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// ChoiceProblem draws n choices among 1 to 9 candidates, whose quality is a noisy linear function of their features. The best one is
-// gold, and the others cost the more the worse they are.
+// ChoiceProblem draws n choices among 1 to 9 candidates, whose quality is a noisy linear function of their features.
+// The best one is gold, and the others cost the more the worse they are.
 func ChoiceProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *train.Problem {
 	const dim = 5
 	r := rand.New(rand.NewPCG(4, uint64(n)))
@@ -40,8 +40,8 @@ func ChoiceProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *tr
 	return &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: s, Seed: 3}
 }
 
-// WindowProblem draws n maps of 6×7 cells with a box each. The cells have a constant feature and two noisy ones, which tell what is
-// inside the box.
+// WindowProblem draws n maps of 6×7 cells with a box each. The cells have a constant feature and two noisy ones, which
+// tell what is inside the box.
 func WindowProblem(n int, s oracles.Smoothing, λ float64) *train.Problem {
 	const dim = 3
 	r := rand.New(rand.NewPCG(5, uint64(n)))

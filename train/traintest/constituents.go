@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// ConstituentProblem draws n trees of constituents with two labels over 1 to 6 words. A span has an attribute of its own length and one that mostly
-// tells its label, or that it has none.
+// ConstituentProblem draws n trees of constituents with two labels over 1 to 6 words. A span has an attribute of its
+// own length and one that mostly tells its label, or that it has none.
 func ConstituentProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *train.Problem {
 	const labels, attributes = 2, 10
 	r := rand.New(rand.NewPCG(8, uint64(n)))

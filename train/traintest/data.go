@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// Chains draws n chains whose labels follow a Markov chain and whose features are a noisy version of the label; with noise 0
-// the data is separable. Every label has two prototypes, so a network can do better than a linear model.
+// Chains draws n chains whose labels follow a Markov chain and whose features are a noisy version of the label; with
+// noise 0 the data is separable. Every label has two prototypes, so a network can do better than a linear model.
 func Chains(n, dim, labels int, noise float64, seed uint64) *structured.Dataset {
 	r := rand.New(rand.NewPCG(seed, 5))
 	prototypes := make([]float64, 2*labels*dim)
@@ -76,8 +76,8 @@ func NoisyChains(seed uint64, n, dim, y int) *structured.Dataset {
 	return d
 }
 
-// SparseChains are NoisyChains with sparse attributes, some of which depend on the label. Their values are random or all ones. Features
-// holds the same inputs in dense form, one column per attribute.
+// SparseChains are NoisyChains with sparse attributes, some of which depend on the label. Their values are random or
+// all ones. Features holds the same inputs in dense form, one column per attribute.
 func SparseChains(seed uint64, n, attributes, y int, values bool) *structured.Dataset {
 	r := rand.New(rand.NewPCG(seed, 9))
 	d := NoisyChains(seed, n, 1, y)

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// hostDescent is the open descent of a fake device. Its own Descent finds out which rows a batch reads, and the rows that it is told
-// must be these.
+// hostDescent is the open descent of a fake device. Its own Descent finds out which rows a batch reads, and the rows
+// that it is told must be these.
 type hostDescent struct {
 	engine.ScaledDescent
 	scorer nets.Scorer

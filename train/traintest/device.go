@@ -13,7 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// device is a fake Accelerator: another engine does its work. It reports potentials that are not finite late, as a device does.
+// device is a fake Accelerator: another engine does its work. It reports potentials that are not finite late, as a
+// device does.
 type device struct {
 	engine *engine.Engine
 	bare   *engine.Engine // for the objective without its regulariser

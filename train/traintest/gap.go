@@ -9,8 +9,9 @@ import (
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// RecomposesItsGap runs a method to a relative gap. It checks that the run recomposed its dual although no Resync was due, and
-// that an estimate alone does not stop it. point returns the weights, a dual point and its entropy; lie raises the estimate.
+// RecomposesItsGap runs a method to a relative gap. It checks that the run recomposed its dual although no Resync was
+// due, and that an estimate alone does not stop it. point returns the weights, a dual point and its entropy; lie raises
+// the estimate.
 func RecomposesItsGap(t *testing.T, p *train.Problem, m train.Method, point func() (w []float32, u engine.DualPoint, entropy float64), lie func()) {
 	t.Helper()
 	const gap = 0.05

@@ -12,9 +12,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// DrawGraphs draws n graphs of 1 to 8 variables with 3 labels and two types of edges. The graphs are forests, or have a few more edges.
-// Neighbours tend to have the same label. The features of a variable tell its label, those of an edge whether its ends differ, both with
-// noise.
+// DrawGraphs draws n graphs of 1 to 8 variables with 3 labels and two types of edges. The graphs are forests, or have a
+// few more edges. Neighbours tend to have the same label. The features of a variable tell its label, those of an edge
+// whether its ends differ, both with noise.
 func DrawGraphs(n int, forest bool) *structured.Dataset {
 	const labels, dim = 3, 2
 	r := rand.New(rand.NewPCG(6, uint64(n)))

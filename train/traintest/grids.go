@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// grids draws n grids with two labels, of 1 to size rows and columns. A half plane has label 1, apart from wrong labels, and the
-// features are noisy versions of the labels.
+// grids draws n grids with two labels, of 1 to size rows and columns. A half plane has label 1, apart from wrong
+// labels, and the features are noisy versions of the labels.
 func grids(n, size, dim int, seed uint64) *structured.Dataset {
 	r := rand.New(rand.NewPCG(seed, 6))
 	edges := &structured.Table{Name: graphs.EdgeRows, Offsets: []int{0}}
@@ -46,8 +46,8 @@ func grids(n, size, dim int, seed uint64) *structured.Dataset {
 	return d
 }
 
-// gridNet scores Grids: node potentials x·W, and Potts potentials (1 + w) exp(−‖x_u − x_v‖²/dim) of edges between u and v. As long as
-// w ≥ −1 all edges are submodular. Its weights are W by rows, then w.
+// gridNet scores Grids: node potentials x·W, and Potts potentials (1 + w) exp(−‖x_u − x_v‖²/dim) of edges between u and
+// v. As long as w ≥ −1 all edges are submodular. Its weights are W by rows, then w.
 type gridNet struct {
 	Inputs int
 	By     graphs.Inference

@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// JointProblem is an AttributeProblem of chains of up to 8 positions, with three labels, whose positions have dim dense inputs, too. The labels determine
-// them, with noise.
+// JointProblem is an AttributeProblem of chains of up to 8 positions, with three labels, whose positions have dim dense
+// inputs, too. The labels determine them, with noise.
 func JointProblem(t *testing.T, n, edges, dim int, loss engine.Loss, λ float64) *train.Problem {
 	t.Helper()
 	const labels = 3
@@ -38,7 +38,8 @@ func JointProblem(t *testing.T, n, edges, dim int, loss engine.Loss, λ float64)
 	return p
 }
 
-// AsAttributes returns a JointProblem as one of attributes alone: every dense input is an attribute with a value, and so is the bias.
+// AsAttributes returns a JointProblem as one of attributes alone: every dense input is an attribute with a value, and
+// so is the bias.
 func AsAttributes(t *testing.T, p *train.Problem) *train.Problem {
 	t.Helper()
 	o, d := *p.Objective, *p.Data

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Linear scores any structure with dense features of positions x: the rows of a part on positions are x·W, a tied part is weights, and
-// the rows of other parts are zeros. Its weights are those of the parts in order, W by rows.
+// Linear scores any structure with dense features of positions x: the rows of a part on positions are x·W, a tied part
+// is weights, and the rows of other parts are zeros. Its weights are those of the parts in order, W by rows.
 type Linear struct {
 	Inputs    int
 	Structure structured.Form

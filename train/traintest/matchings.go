@@ -11,8 +11,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// MatchingProblem draws n matchings of up to 6 sources and targets. Attributes of pairs tell, with errors, which ones are linked, and
-// some false links cost nothing. The scorer is linear, with a price for unmatched sources unless matchings are complete.
+// MatchingProblem draws n matchings of up to 6 sources and targets. Attributes of pairs tell, with errors, which ones
+// are linked, and some false links cost nothing. The scorer is linear, with a price for unmatched sources unless
+// matchings are complete.
 func MatchingProblem(n int, complete bool, s oracles.Smoothing, λ float64) *train.Problem {
 	const attributes = 9
 	r := rand.New(rand.NewPCG(4, 9))

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Hide hides the given share of d's labels: each becomes any label, or one of two that include the right one. Some examples
-// stay fully labelled. It returns the original labels.
+// Hide hides the given share of d's labels: each becomes any label, or one of two that include the right one. Some
+// examples stay fully labelled. It returns the original labels.
 func Hide(d *structured.Dataset, share float64, seed uint64) []int32 {
 	r, was := rand.New(rand.NewPCG(seed, 8)), slices.Clone(d.Labels)
 	d.LabelSets = [][]int32{nil}
@@ -66,8 +66,8 @@ func shortChains(d *structured.Dataset, most int) *structured.Dataset {
 	return s
 }
 
-// PartialProblems are small problems with partial labels: dense and sparse, with shared edges and edges per position, with and
-// without constraints, weights and costs.
+// PartialProblems are small problems with partial labels: dense and sparse, with shared edges and edges per position,
+// with and without constraints, weights and costs.
 func PartialProblems(t *testing.T, loss engine.Loss) map[string]*train.Problem {
 	problems := map[string]*train.Problem{}
 	add := func(name string, o *engine.Objective) {

@@ -97,8 +97,8 @@ func Densely(p *train.Problem) *train.Problem {
 	return &q
 }
 
-// AttributeProblem draws n chains of 1 to longest positions. Their labels determine, with errors, a few of 30 attributes. Edges
-// have attributes too if edges > 0.
+// AttributeProblem draws n chains of 1 to longest positions. Their labels determine, with errors, a few of 30
+// attributes. Edges have attributes too if edges > 0.
 func AttributeProblem(t *testing.T, n, longest, labels, edges int, loss engine.Loss, λ float64) *train.Problem {
 	t.Helper()
 	r := rand.New(rand.NewPCG(8, uint64(n)))
@@ -145,8 +145,8 @@ func (n network) Linearise() engine.Linearised {
 }
 func (n network) Network() *nets.Net { return n.Net }
 
-// EmbeddingProblem draws n chains of up to 6 positions with two discrete inputs, for a network with embeddings of both. Examples have
-// weights.
+// EmbeddingProblem draws n chains of up to 6 positions with two discrete inputs, for a network with embeddings of both.
+// Examples have weights.
 func EmbeddingProblem(n int, loss engine.Loss, λ float64) *train.Problem {
 	r := rand.New(rand.NewPCG(7, 8))
 	d := &structured.Dataset{Name: "drawn", Offsets: []int{0}, Vocab: []*structured.Alphabet{{}, {}}, Alphabet: structured.NewAlphabet("a", "b", "c")}

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// SegmentProblem draws n sequences of 2 to 8 positions that are divided into segments of up to 3, with two labels and a third for single
-// positions. Noisy features tell the tag of a position.
+// SegmentProblem draws n sequences of 2 to 8 positions that are divided into segments of up to 3, with two labels and a
+// third for single positions. Noisy features tell the tag of a position.
 func SegmentProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *train.Problem {
 	return segmentProblem(n, segments.Form(segmentTags, segmentLength, segments.Optional{Ends: true}), nil, loss, s, λ)
 }

@@ -64,7 +64,8 @@ func NewShelf(m train.Method) *Shelf {
 	return s
 }
 
-// Mixture returns the value of the best mixture of a method's certificate, without any allowance and ignoring earlier values.
+// Mixture returns the value of the best mixture of a method's certificate, without any allowance and ignoring earlier
+// values.
 func Mixture(m train.Method, λ float64) float64 {
 	kept := NewShelf(m).Values
 	value, mix := kept["certificate.values"].([]float64), kept["certificate.mix"].([]float64)

@@ -9,8 +9,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// TranscriptProblem draws n lines of two symbols, each of which stays for one to three frames, with or without blanks between them. Noisy features tell the
-// label of a frame, and only what the lines read is known. The last two lines are empty, and without frames.
+// TranscriptProblem draws n lines of two symbols, each of which stays for one to three frames, with or without blanks
+// between them. Noisy features tell the label of a frame, and only what the lines read is known. The last two lines are
+// empty, and without frames.
 func TranscriptProblem(n int, λ float64) *train.Problem {
 	const symbols = 2
 	r := rand.New(rand.NewPCG(7, uint64(n)))

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// TypedGridProblem draws n grids of 3×3 variables with 3 labels. Labels of neighbours often agree, and features of variables tell the label
-// with errors. Horizontal and vertical edges have a type each.
+// TypedGridProblem draws n grids of 3×3 variables with 3 labels. Labels of neighbours often agree, and features of
+// variables tell the label with errors. Horizontal and vertical edges have a type each.
 func TypedGridProblem(n int, by graphs.Inference, loss engine.Loss, s oracles.Smoothing, λ float64) *train.Problem {
 	const side, labels = 3, 3
 	r := rand.New(rand.NewPCG(6, uint64(n)))

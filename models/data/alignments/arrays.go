@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/models/data/arrays"
 )
 
-// ReadArrays reads pairs with dense features from an npz archive (see arrays.Pairs), and what is wrong with those that are to be left out.
+// ReadArrays reads pairs with dense features from an npz archive (see arrays.Pairs), and what is wrong with those that
+// are to be left out.
 func ReadArrays(r io.Reader, name string, o arrays.Pairs) (c *Corpus, faults map[int]error, err error) {
 	o.Sizes = nil
 	a, err := o.Read(r, name)
@@ -31,8 +32,8 @@ func ReadArrays(r io.Reader, name string, o arrays.Pairs) (c *Corpus, faults map
 	return c, a.Faults, nil
 }
 
-// ReadFeatures reads dense features of the pairs of c from an npz archive beside the text. dim is the number of features per pair
-// of words if the training data determines it, else 0.
+// ReadFeatures reads dense features of the pairs of c from an npz archive beside the text. dim is the number of
+// features per pair of words if the training data determines it, else 0.
 func (c *Corpus) ReadFeatures(r io.Reader, name string, dim int) error {
 	sizes := make([][2]int, c.Len())
 	for i := range sizes {

@@ -4,7 +4,8 @@ import (
 	"strconv"
 )
 
-// Corpus holds sentence pairs. Pair i has words Offsets[i] to Offsets[i+1]-1, of which the first Sources[i] are the source words.
+// Corpus holds sentence pairs. Pair i has words Offsets[i] to Offsets[i+1]-1, of which the first Sources[i] are the
+// source words.
 type Corpus struct {
 	Name    string   // of the file or generator, for messages
 	Words   []string // the source words, then the target words of each pair; nil if only Features describe the pairs
@@ -81,8 +82,8 @@ func (c *Corpus) Some(pairs []int) *Corpus {
 	return few
 }
 
-// Add appends a pair with its links, or with unknown links if links is nil. Either all pairs of a corpus have links or none. Add
-// sorts the links in place.
+// Add appends a pair with its links, or with unknown links if links is nil. Either all pairs of a corpus have links or
+// none. Add sorts the links in place.
 func (c *Corpus) Add(source, target []string, links []Link) {
 	if c.Offsets == nil {
 		c.Offsets = []int{0}

@@ -2,10 +2,10 @@ package alignments
 
 import "github.com/dsp-go/dsp/structured"
 
-// The tables of a data set of sentence pairs. A pair of n by m words owns n·m rows of PairRows, of which row i·m+j is source word i
-// with target word j, and n rows of SourceRows. linkRows keeps the gold links as a sparse matrix: a row per link, with one entry,
-// whose index is the row of the link's words in PairRows (counted from the start of its pair), and whose value is 1 if the link is
-// sure and 0 if it is only possible.
+// The tables of a data set of sentence pairs. A pair of n by m words owns n·m rows of PairRows, of which row i·m+j is
+// source word i with target word j, and n rows of SourceRows. linkRows keeps the gold links as a sparse matrix: a row
+// per link, with one entry, whose index is the row of the link's words in PairRows (counted from the start of its
+// pair), and whose value is 1 if the link is sure and 0 if it is only possible.
 const (
 	PairRows   = structured.Pairs
 	SourceRows = structured.Sources
@@ -15,10 +15,11 @@ const (
 // Dataset returns the corpus as training data for matchings.
 func (c *Corpus) Dataset() *structured.Dataset { return c.DatasetOf(Matchings) }
 
-// DatasetOf returns the corpus as training data for outputs. The positions are the n source words, then the m target words of each
-// pair. If the links are known, the gold output is that of the links, and the costs, one per row of PairRows, are 0 for every link of the
-// annotation, sure or possible, and 1 for any other; without links there are neither. Dense features become attributes 0 to Dim−1
-// of PairRows, with values. The words share memory with c. Links have no names, so the alphabet is empty.
+// DatasetOf returns the corpus as training data for outputs. The positions are the n source words, then the m target
+// words of each pair. If the links are known, the gold output is that of the links, and the costs, one per row of
+// PairRows, are 0 for every link of the annotation, sure or possible, and 1 for any other; without links there are
+// neither. Dense features become attributes 0 to Dim−1 of PairRows, with values. The words share memory with c. Links
+// have no names, so the alphabet is empty.
 func (c *Corpus) DatasetOf(of Outputs) *structured.Dataset {
 	count := c.Len()
 	d := &structured.Dataset{Name: c.Name, Offsets: c.Offsets, Lines: c.Lines, Outputs: make([]int, count+1), Alphabet: structured.NewAlphabet()}

@@ -9,8 +9,8 @@ func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r < 128 && strings.IndexByte(blanks, byte(r)) >= 0 })
 }
 
-// sections splits a line at separators: three bars in a row, not more. They need no blanks around them, but where that gives more fields than a pair has,
-// only those with blanks on both sides count, and others are parts of words.
+// sections splits a line at separators: three bars in a row, not more. They need no blanks around them, but where that
+// gives more fields than a pair has, only those with blanks on both sides count, and others are parts of words.
 func sections(line string) []string {
 	const most = 3
 	all, apart := []string{}, []string{}

@@ -6,9 +6,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// KeepLinks makes the gold outputs of a data set of matchings what its links say for certain: a source word with a sure link has it; one with possible links
-// only has one of these or, unless matchings are complete, none; one without links may have any. It is bad input if data have no links, or sure
-// links that share a word.
+// KeepLinks makes the gold outputs of a data set of matchings what its links say for certain: a source word with a sure
+// link has it; one with possible links only has one of these or, unless matchings are complete, none; one without links
+// may have any. It is bad input if data have no links, or sure links that share a word.
 func KeepLinks(d *structured.Dataset, _ *structured.Alphabet) error {
 	if d.Table(linkRows) == nil {
 		return structured.BadInput("%s: no links to keep; expected a third field of links such as 0-1 in every line, which may be empty, or --links", d.Name)

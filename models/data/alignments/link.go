@@ -17,8 +17,8 @@ type Link struct {
 // linkForm is what a link looks like, for messages.
 const linkForm = "source-target such as 0-1, or 0?1 or 0p1 for a possible link"
 
-// parseLink parses i-j, i?j or ipj. It ignores a margin after a colon, as AppendLinks writes it. first is the number of the first
-// word in the file.
+// parseLink parses i-j, i?j or ipj. It ignores a margin after a colon, as AppendLinks writes it. first is the number of
+// the first word in the file.
 func parseLink(text string, first int) (Link, error) {
 	bad := func() (Link, error) { return Link{}, fmt.Errorf("link %.80q, expected %s", text, linkForm) }
 	numbers := text
@@ -82,7 +82,8 @@ func (l Link) append(to []byte, first int) []byte {
 	return strconv.AppendInt(to, int64(l.Target)+int64(first), 10)
 }
 
-// normalised sorts links by source and target word in place, and removes repetitions. A link that is both sure and possible is sure.
+// normalised sorts links by source and target word in place, and removes repetitions. A link that is both sure and
+// possible is sure.
 func normalised(links []Link) []Link {
 	slices.SortFunc(links, func(a, b Link) int {
 		if c := cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target)); c != 0 || a.Sure == b.Sure {
@@ -96,7 +97,8 @@ func normalised(links []Link) []Link {
 	return slices.CompactFunc(links, func(a, b Link) bool { return a.Source == b.Source && a.Target == b.Target })
 }
 
-// OfOutput returns the links of a matching as sure links: y[i] is 0 if source word i is unmatched, else 1 + its target word.
+// OfOutput returns the links of a matching as sure links: y[i] is 0 if source word i is unmatched, else 1 + its target
+// word.
 func OfOutput(y []int32) []Link {
 	links := make([]Link, 0, len(y))
 	for i, j := range y {

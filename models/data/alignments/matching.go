@@ -1,10 +1,11 @@
 package alignments
 
-// Matching returns the output that stands for a pair's links in training: a largest one-to-one matching inside the sure links,
-// which has y[i] = 0 if source word i is unmatched, else 1 + its target word. Among the largest matchings it is one with the least
-// Σ |(i+½)/n − (j+½)/m|, so the links nearest the diagonal. Ties are broken by a fixed rule.
+// Matching returns the output that stands for a pair's links in training: a largest one-to-one matching inside the sure
+// links, which has y[i] = 0 if source word i is unmatched, else 1 + its target word. Among the largest matchings it is
+// one with the least Σ |(i+½)/n − (j+½)/m|, so the links nearest the diagonal. Ties are broken by a fixed rule.
 //
-// It augments along shortest paths, which takes O(n·L·min(n, L)) steps for L links in the worst case and few in practice.
+// It augments along shortest paths, which takes O(n·L·min(n, L)) steps for L links in the worst case and few in
+// practice.
 func Matching(n, m int, links []Link) []int32 {
 	f := &flow{n: n, m: m, adjacent: make([][]int32, n), of: make([]int32, n), owner: make([]int32, m)}
 	for _, l := range links {

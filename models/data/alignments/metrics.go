@@ -11,8 +11,8 @@ import (
 //
 //	AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|),   precision = |A∩P| / |A|,   recall = |A∩S| / |S|
 //
-// All are fractions of 1. AER is 0 where there are neither predicted nor sure links; precision and recall are 1 where their
-// denominators are 0.
+// All are fractions of 1. AER is 0 where there are neither predicted nor sure links; precision and recall are 1 where
+// their denominators are 0.
 type Metrics struct {
 	AER       float64 `json:"aer"` // alignment error rate
 	Precision float64 `json:"precision"`
@@ -38,8 +38,8 @@ func NewEvaluator() *Evaluator { return NewEvaluatorOf(Matchings) }
 // NewEvaluatorOf returns an evaluator of outputs.
 func NewEvaluatorOf(of Outputs) *Evaluator { return &Evaluator{of: of} }
 
-// AddLinks compares the predicted links of a pair with the gold ones; whether a predicted link is sure does not matter. Both have no
-// repetitions.
+// AddLinks compares the predicted links of a pair with the gold ones; whether a predicted link is sure does not matter.
+// Both have no repetitions.
 func (e *Evaluator) AddLinks(gold, predicted []Link) {
 	e.pairs++
 	e.predicted += len(predicted)

@@ -23,8 +23,9 @@ func OfPath(y []int32) []Link {
 	return links
 }
 
-// Path returns the path that stands for a pair's links in training: one with the most sure links, then one with the fewest pairs that are not linked at
-// all, then the one nearest the diagonal. Ties are broken by a fixed rule. It takes O(n·m) steps.
+// Path returns the path that stands for a pair's links in training: one with the most sure links, then one with the
+// fewest pairs that are not linked at all, then the one nearest the diagonal. Ties are broken by a fixed rule. It takes
+// O(n·m) steps.
 func Path(n, m int, links []Link) []int32 {
 	if n == 0 || m == 0 {
 		return nil
@@ -37,7 +38,8 @@ func Path(n, m int, links []Link) []int32 {
 			kinds[int(l.Source)*m+int(l.Target)] |= sure
 		}
 	}
-	// worth of the best path to a pair: sure links times a number that unlinked pairs do not reach, less these; then minus the distances.
+	// worth of the best path to a pair: sure links times a number that unlinked pairs do not reach, less these; then
+	// minus the distances.
 	type worth struct{ links, near int }
 	better := func(a, b worth) bool { return a.links > b.links || a.links == b.links && a.near > b.near }
 	best := make([]worth, n*m)

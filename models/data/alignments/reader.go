@@ -20,14 +20,16 @@ const lineForm = "source words ||| target words, and optionally ||| links"
 //
 //	das haus ||| the house ||| 0-0 1-1
 //
-// Words are separated by spaces or tabs, and their bytes are kept as they are. There are no comments: # is a word. An empty line is
-// an error, because it would shift the pairs against other files; a pair has at least one word on either side.
+// Words are separated by spaces or tabs, and their bytes are kept as they are. There are no comments: # is a word. An
+// empty line is an error, because it would shift the pairs against other files; a pair has at least one word on either
+// side.
 //
-// Links are a third field, or stand in a file of their own with one line per pair, where an empty line is a pair without links.
-// They are in Pharaoh format: i-j for a sure link, i?j or ipj for a possible one, source word first, counted from 0.
+// Links are a third field, or stand in a file of their own with one line per pair, where an empty line is a pair
+// without links. They are in Pharaoh format: i-j for a sure link, i?j or ipj for a possible one, source word first,
+// counted from 0.
 type Reader struct {
-	// Unlabeled accepts pairs without links, and any text in the place of links. The corpus still has links if they are valid
-	// throughout the file.
+	// Unlabeled accepts pairs without links, and any text in the place of links. The corpus still has links if they are
+	// valid throughout the file.
 	Unlabeled bool
 
 	First int // number of the first word in links: 0, or 1 as in some gold files
@@ -54,7 +56,8 @@ func (o Reader) Read(r io.Reader, name string) (*Corpus, error) {
 	return p.c, nil
 }
 
-// ReadWithLinks reads pairs from r and their links from a file beside it. Errors are structured.BadInput and name the line.
+// ReadWithLinks reads pairs from r and their links from a file beside it. Errors are structured.BadInput and name the
+// line.
 func (o Reader) ReadWithLinks(r io.Reader, name string, links io.Reader, linksName string) (*Corpus, error) {
 	p := &pairReader{Reader: o, lines: host.NewLines(r, name), c: &Corpus{Name: name}, beside: linksName}
 	if err := p.read(); err != nil {
@@ -74,7 +77,8 @@ func (o Reader) ReadWithLinks(r io.Reader, name string, links io.Reader, linksNa
 	return c, nil
 }
 
-// ReadLinks reads a file with one line of links per pair, for instance predictions for c. It returns the links of each pair.
+// ReadLinks reads a file with one line of links per pair, for instance predictions for c. It returns the links of each
+// pair.
 func (o Reader) ReadLinks(c *Corpus, r io.Reader, name string) ([][]Link, error) {
 	with := &Corpus{Name: c.Name, Words: c.Words, Offsets: c.Offsets, Sources: c.Sources}
 	o.Remarks = nil // links of other pairs are of no use
@@ -89,8 +93,8 @@ func (o Reader) ReadLinks(c *Corpus, r io.Reader, name string) ([][]Link, error)
 	return all, nil
 }
 
-// readLinks reads a line of links for every pair of c, and for pairs of its file that are left out: leftOut tells of each line whether that is one. It
-// returns c without the pairs whose links are bad.
+// readLinks reads a line of links for every pair of c, and for pairs of its file that are left out: leftOut tells of
+// each line whether that is one. It returns c without the pairs whose links are bad.
 func (o Reader) readLinks(c *Corpus, leftOut map[int]bool, lines *host.Lines, name string) (*Corpus, error) {
 	c.Links, c.LinksAt = nil, []int{0}
 	i, all := 0, c.Len()+len(leftOut)
@@ -220,8 +224,8 @@ func (p *pairReader) pair(line string) error {
 	return nil
 }
 
-// likeLinks reports whether all words of the target look like links of words of the source, and are not words of the source, as the score of a match
-// would be.
+// likeLinks reports whether all words of the target look like links of words of the source, and are not words of the
+// source, as the score of a match would be.
 func (p *pairReader) likeLinks(target, source []string) bool {
 	same := true
 	for _, word := range target {

@@ -2,8 +2,8 @@ package alignments
 
 import "strconv"
 
-// AppendLinks appends the links of a sentence pair in Pharaoh format, separated by spaces: i-j if sure and i?j if possible. With
-// margins [links], each link ends with its margin: i-j:0.83.
+// AppendLinks appends the links of a sentence pair in Pharaoh format, separated by spaces: i-j if sure and i?j if
+// possible. With margins [links], each link ends with its margin: i-j:0.83.
 func AppendLinks(to []byte, links []Link, margins []float32) []byte {
 	for k, l := range links {
 		if k > 0 {

@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// COCO reads COCO's annotations of objects: one JSON file with the lists images, annotations and categories, in any order.
+// COCO reads COCO's annotations of objects: one JSON file with the lists images, annotations and categories, in any
+// order.
 type COCO struct {
 	Images  string           // folder of the images; "" is the folder of the file
 	Remarks *remarks.Remarks // on images and annotations; nil refuses bad ones

@@ -9,9 +9,10 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// find looks for the file of an image in a folder, where annotations name it: they may name a place on another machine, with that machine's separators, leave the
-// ending out, or have another one than the file that is there. Where nothing is there under its name, others are the names, without ending, under which it may be.
-// Without any file it returns the name in the folder.
+// find looks for the file of an image in a folder, where annotations name it: they may name a place on another machine,
+// with that machine's separators, leave the ending out, or have another one than the file that is there. Where nothing
+// is there under its name, others are the names, without ending, under which it may be. Without any file it returns the
+// name in the folder.
 func find(folder, name string, others ...string) string {
 	plain := filepath.Join(folder, filepath.FromSlash(name))
 	isFile := func(path string) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// ReadFolder returns the PNG and JPEG images of a folder, or one image, without annotations. They are numbered as VOC.Read does. say decides
-// on images that cannot be read.
+// ReadFolder returns the PNG and JPEG images of a folder, or one image, without annotations. They are numbered as
+// VOC.Read does. say decides on images that cannot be read.
 func ReadFolder(path string, say *remarks.Remarks) (*Set, error) {
 	dir, files, err := images.Files(path)
 	if err != nil {

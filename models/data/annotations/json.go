@@ -61,7 +61,8 @@ func (f jsonFile) opening(want json.Delim, place, what string) error {
 	return nil
 }
 
-// place returns the place of an element of a list: "train.json: images[3]". The list that is the whole file has no name.
+// place returns the place of an element of a list: "train.json: images[3]". The list that is the whole file has no
+// name.
 func place(file, list string, k int) string { return fmt.Sprintf("%s: %s[%d]", file, list, k) }
 
 // list reads a list of values; add gets each with its index.

@@ -14,8 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// ReadPredicted reads boxes that a program has predicted: a file of results, or a JSON object on each line, whose members
-// are id (the number of the image), box (x, y, width, height) and score, which may be missing.
+// ReadPredicted reads boxes that a program has predicted: a file of results, or a JSON object on each line, whose
+// members are id (the number of the image), box (x, y, width, height) and score, which may be missing.
 func ReadPredicted(path string) ([]Result, error) {
 	f, err := host.Open(path)
 	if err != nil {
@@ -70,9 +70,9 @@ type Predicted struct {
 	Detections []boxes.Detection // in the order of the file
 }
 
-// Predicted sorts results by the images that Single chooses, whose files it does not need. They are those of the class, and
-// those without any. Empty, it becomes the one of the results or, if they name none, the only one of the set. A result of
-// an image that is not in the set is bad input, and so is a class that is not.
+// Predicted sorts results by the images that Single chooses, whose files it does not need. They are those of the class,
+// and those without any. Empty, it becomes the one of the results or, if they name none, the only one of the set. A
+// result of an image that is not in the set is bad input, and so is a class that is not.
 func (s *Set) Predicted(results []Result, of string) (all []Predicted, class string, counts Counts, err error) {
 	if class, err = s.classOf(results, of); err != nil {
 		return nil, class, counts, err

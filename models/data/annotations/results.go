@@ -34,7 +34,8 @@ type cocoResult struct {
 	Score      *float64  `json:"score"`
 }
 
-// ReadResults reads a file of results. A missing category_id becomes 0 and a missing score 0: files of candidates may lack them.
+// ReadResults reads a file of results. A missing category_id becomes 0 and a missing score 0: files of candidates may
+// lack them.
 func ReadResults(path string) ([]Result, error) {
 	f, err := host.Open(path)
 	if err != nil {
@@ -71,9 +72,10 @@ func readResults(r io.Reader, name string) ([]Result, error) {
 	return all, in.end()
 }
 
-// Candidates sorts the boxes of results by example: those of the class, and those without any class, in the order of the file. Only the first most
-// of an image count; 0 means all. Results of other images of the set are ignored. A result of an image that is not in the set, a box outside
-// its image, and an example without candidates are bad input. They are turned upright with their image (Example.Upright).
+// Candidates sorts the boxes of results by example: those of the class, and those without any class, in the order of
+// the file. Only the first most of an image count; 0 means all. Results of other images of the set are ignored. A
+// result of an image that is not in the set, a box outside its image, and an example without candidates are bad input.
+// They are turned upright with their image (Example.Upright).
 func (s *Set) Candidates(examples []Example, results []Result, class string, most int) ([][]boxes.Detection, error) {
 	wanted := s.ClassID(class)
 	sizes, at := make(map[int64]*Image, len(s.Images)), make(map[int64]int, len(examples))

@@ -1,5 +1,5 @@
-// Package annotations reads boxes of objects in images from PASCAL VOC's XML and COCO's JSON, chooses the images with exactly one object of a
-// class, and reads and writes COCO's results.
+// Package annotations reads boxes of objects in images from PASCAL VOC's XML and COCO's JSON, chooses the images with
+// exactly one object of a class, and reads and writes COCO's results.
 package annotations
 
 import (
@@ -42,7 +42,8 @@ type Image struct {
 	folder, named string // where its file was looked for, and under which name; empty where that is its Path
 	bad           bool   // something that is annotated of it was left out, so that nobody knows how many objects it has
 
-	// Annotated says of what the annotations are, once Example.Upright has looked: of the upright image (0), or of the image as its file stores it.
+	// Annotated says of what the annotations are, once Example.Upright has looked: of the upright image (0), or of the
+	// image as its file stores it.
 	Annotated images.Orientation
 }
 
@@ -80,9 +81,10 @@ func (m *Image) Find(say *remarks.Remarks) {
 // Load reads the image and checks its size.
 func (e Example) Load() (*images.Image, error) { return images.ReadSized(e.Path, e.Width, e.Height) }
 
-// Upright looks how the image's file stores its pixels. Sizes and boxes mean the upright image, as programs that annotate show it. But where the
-// annotated size is that of the stored pixels, and another one than that of the upright image, the boxes are of the stored pixels, too: then the size and
-// the gold box are turned with the image. Upright ignores a file that it cannot read: loading the image reports it.
+// Upright looks how the image's file stores its pixels. Sizes and boxes mean the upright image, as programs that
+// annotate show it. But where the annotated size is that of the stored pixels, and another one than that of the upright
+// image, the boxes are of the stored pixels, too: then the size and the gold box are turned with the image. Upright
+// ignores a file that it cannot read: loading the image reports it.
 func (e *Example) Upright(say *remarks.Remarks) {
 	h, err := images.ReadHeader(e.Path)
 	if err != nil || !h.Stored.Turns() {
@@ -145,11 +147,12 @@ func (c Counts) Describe(class string) string {
 	return text
 }
 
-// Single returns the images with exactly one object of the class, in the order of the set, as Pillutla et al. 2019 (section 7.1.2) use
-// them, and counts the others. Difficult objects count, but an image whose only one is difficult is used only if difficult is true.
-// A class that is not in the set, a set without such an image, and a chosen
-// image whose file does not exist or whose box is outside the image are bad input. Public sets have a few boxes that are empty, inverted or no numbers: these are
-// no objects, unless strict makes one of a chosen image bad input. say decides on images that are bad.
+// Single returns the images with exactly one object of the class, in the order of the set, as Pillutla et al. 2019
+// (section 7.1.2) use them, and counts the others. Difficult objects count, but an image whose only one is difficult is
+// used only if difficult is true. A class that is not in the set, a set without such an image, and a chosen image whose
+// file does not exist or whose box is outside the image are bad input. Public sets have a few boxes that are empty,
+// inverted or no numbers: these are no objects, unless strict makes one of a chosen image bad input. say decides on
+// images that are bad.
 func (s *Set) Single(class string, difficult, strict bool, say *remarks.Remarks) ([]Example, Counts, error) {
 	var chosen []Example
 	var counts Counts
@@ -184,7 +187,8 @@ func (s *Set) Single(class string, difficult, strict bool, say *remarks.Remarks)
 	return chosen, counts, nil
 }
 
-// single returns the object of the class if the image has exactly one that counts; else it counts the image and returns nil.
+// single returns the object of the class if the image has exactly one that counts; else it counts the image and returns
+// nil.
 func (m *Image) single(class string, difficult, strict bool, say *remarks.Remarks, counts *Counts) *Object {
 	var only *Object
 	n := 0
@@ -258,7 +262,8 @@ func (s *Set) sort() {
 	slices.SortStableFunc(s.Images, func(a, b Image) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// stem returns the name of the file of a place without its ending, for annotations that have a file for each image; "" for others.
+// stem returns the name of the file of a place without its ending, for annotations that have a file for each image; ""
+// for others.
 func stem(place string) string {
 	if name := filepath.Base(place); filepath.Ext(name) == ".xml" {
 		return strings.TrimSuffix(name, ".xml")

@@ -30,8 +30,9 @@ type VOC struct {
 	Remarks *remarks.Remarks // on annotations; nil refuses bad ones
 }
 
-// Read reads the annotations in a folder, or in Annotations in it if the folder has no XML files of its own. Images are numbered by the digits of their names ("2008_000015" is 2008000015), or from 1 in the
-// order of the names if some have no digits or two have the same.
+// Read reads the annotations in a folder, or in Annotations in it if the folder has no XML files of its own. Images are
+// numbered by the digits of their names ("2008_000015" is 2008000015), or from 1 in the order of the names if some have
+// no digits or two have the same.
 func (v VOC) Read(dir string) (*Set, error) {
 	if own, _ := host.FilesIn(dir, "*.xml"); len(own) == 0 {
 		if inside := filepath.Join(dir, "Annotations"); isFolder(inside) {
@@ -163,7 +164,8 @@ func (n *pixelCount) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// readVOC reads the annotation of one image, whose file is in the folder. Without the element size, the image's file gives the size.
+// readVOC reads the annotation of one image, whose file is in the folder. Without the element size, the image's file
+// gives the size.
 func readVOC(r io.Reader, name, folder string, say *remarks.Remarks) (Image, error) {
 	m := Image{Place: name}
 	var size vocSize

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// WriteCOCO writes a set in COCO's format. File names are relative to the folder, which is the one of the file by default (COCO.Images).
-// Annotations are numbered from 1.
+// WriteCOCO writes a set in COCO's format. File names are relative to the folder, which is the one of the file by
+// default (COCO.Images). Annotations are numbered from 1.
 func WriteCOCO(w io.Writer, s *Set, folder string) error {
 	file := struct {
 		Images      []cocoImage      `json:"images"`

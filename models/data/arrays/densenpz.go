@@ -24,8 +24,9 @@ import (
 //	words        [ΣT]    strings, for networks that read words, too; optional
 //	weights      [n]     numbers ≥ 0, of the chains' losses in the objective; optional, by default 1
 //
-// The chains may also be padded to one length M: then features is [n×M×D], and mask, labels and words are [n×M]. The positions of a chain
-// are the first of its row, as many as lengths says, or those where mask is true; one of the two arrays is enough.
+// The chains may also be padded to one length M: then features is [n×M×D], and mask, labels and words are [n×M]. The
+// positions of a chain are the first of its row, as many as lengths says, or those where mask is true; one of the two
+// arrays is enough.
 type Dense struct {
 	Dim       int                  // D if the training data determines it, else 0
 	Alphabet  *structured.Alphabet // the known labels, which must contain label_names; nil means the file's own labels
@@ -39,8 +40,8 @@ type Dense struct {
 	Strict  bool             // bad labels and weights are errors of the whole file, whatever Remarks leave out
 }
 
-// Read reads a data set: Features, Dim, Offsets, a column word if there are words and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
-// array, what it holds and what was expected.
+// Read reads a data set: Features, Dim, Offsets, a column word if there are words and, unless Unlabeled, Labels. A
+// chain may have length 0. Errors name the array, what it holds and what was expected.
 func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	archive, err := openArchive(r, name)
 	if err != nil {
@@ -49,9 +50,9 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	return c.read(denseReader{archive: archive, d: &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}, faults: newFaults(c.Remarks)})
 }
 
-// ReadFile is Read of a file on disk whose features stay there, where np.savez wrote them in C order: the data set has a Source in place of
-// Features, and the file stays open. A number that is not finite is then found when it is read, unless they are Checked. InMemory gives what Read
-// does, without a copy of the file in memory.
+// ReadFile is Read of a file on disk whose features stay there, where np.savez wrote them in C order: the data set has
+// a Source in place of Features, and the file stays open. A number that is not finite is then found when it is read,
+// unless they are Checked. InMemory gives what Read does, without a copy of the file in memory.
 func (c Dense) ReadFile(path string) (*structured.Dataset, error) {
 	archive, f, err := openZip(path)
 	if err != nil {
@@ -76,7 +77,8 @@ func (c Dense) ReadFile(path string) (*structured.Dataset, error) {
 	return d, nil
 }
 
-// storedFeatures returns the features of an archive on disk, if they can stay there; nil if they are to be read, or refused, as a whole.
+// storedFeatures returns the features of an archive on disk, if they can stay there; nil if they are to be read, or
+// refused, as a whole.
 func storedFeatures(archive *zip.Reader, f sizedFile, dim int) *Rows {
 	for _, z := range archive.File {
 		if strings.TrimSuffix(z.Name, ".npy") == "features" && z.Method != zip.Store {
@@ -223,7 +225,8 @@ type denseMatrix struct {
 	shape  []int
 }
 
-// matrix reads a required matrix with a row of features for each thing of a kind; known is the number of features, or 0.
+// matrix reads a required matrix with a row of features for each thing of a kind; known is the number of features,
+// or 0.
 func (in denseReader) matrix(name, kind string, known int) (x denseMatrix, err error) {
 	shape := "[" + kind + "s × features]"
 	err = in.array(name, shape, func(a *npyArray) (err error) {
@@ -391,8 +394,8 @@ func (in denseReader) numbers(a *npyArray, labels []int, most int) ([]string, er
 	return names, nil
 }
 
-// numberNames returns the numbers of labels that are given by name, −1 for an empty one, and the names that are numbered: those given, or
-// else those of the data set's alphabet, or else those of the labels in alphabetical order.
+// numberNames returns the numbers of labels that are given by name, −1 for an empty one, and the names that are
+// numbered: those given, or else those of the data set's alphabet, or else those of the labels in alphabetical order.
 func (in denseReader) numberNames(a *npyArray, labels, names []string) ([]int, []string, error) {
 	if names == nil && in.d.Alphabet != nil {
 		names = in.d.Alphabet.Names()
@@ -419,7 +422,8 @@ func (in denseReader) numberNames(a *npyArray, labels, names []string) ([]int, [
 	return numbers, names, nil
 }
 
-// setLabels translates the file's label numbers into those of the alphabet. unknown becomes −1, an unknown label, where the data set has label sets.
+// setLabels translates the file's label numbers into those of the alphabet. unknown becomes −1, an unknown label, where
+// the data set has label sets.
 func (in denseReader) setLabels(a *npyArray, labels []int, names []string, unknown int) error {
 	d := in.d
 	if d.Alphabet == nil {

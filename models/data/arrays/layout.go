@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// layout says which rows of the arrays of a file are positions of chains. The rows are those of features, or of features that a padded
-// array [n×M×D] holds, chain by chain.
+// layout says which rows of the arrays of a file are positions of chains. The rows are those of features, or of
+// features that a padded array [n×M×D] holds, chain by chain.
 type layout struct {
 	chains, most int   // n and M of a padded array; 0 for others
 	rows         int   // of the arrays
@@ -68,7 +68,8 @@ func kept[E any](l *layout, rows []E) []E {
 	return some
 }
 
-// positions reads lengths and mask, sets the offsets of the chains and leaves out the features of rows that are no positions.
+// positions reads lengths and mask, sets the offsets of the chains and leaves out the features of rows that are no
+// positions.
 func (in denseReader) positions() error {
 	d, l := in.d, in.layout
 	l.rows = len(d.Features) / d.Dim
@@ -119,8 +120,8 @@ func (in denseReader) positions() error {
 	return nil
 }
 
-// lengths returns the first row of each chain, and the one after its last, and whether there is an array lengths. Without one the chains
-// of a padded array are whole rows of it.
+// lengths returns the first row of each chain, and the one after its last, and whether there is an array lengths.
+// Without one the chains of a padded array are whole rows of it.
 func (in denseReader) lengths(starts, ends *[]int) (bool, error) {
 	l := in.layout
 	found, err := readNPY(in.archive, in.d.Name, "lengths", func(a *npyArray) error {

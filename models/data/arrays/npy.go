@@ -29,8 +29,8 @@ type npyArray struct {
 var npyHeader = regexp.MustCompile(
 	`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \(((?:\d+,? ?)*)\),? ?\}\s*$`)
 
-// readNPY calls read with the array of that name in an npz archive. It returns false if there is none. Every error, also
-// one from read, is bad input.
+// readNPY calls read with the array of that name in an npz archive. It returns false if there is none. Every error,
+// also one from read, is bad input.
 func readNPY(archive *zip.Reader, file, name string, read func(*npyArray) error) (bool, error) {
 	for _, f := range archive.File {
 		if f.Name != name+".npy" && f.Name != name {
@@ -188,7 +188,8 @@ func (a *npyArray) floats() ([]float32, error) {
 	return values, err
 }
 
-// weights reads numbers that weight examples or variables: what float32 would make 0, or infinite, is refused as every wrong weight is.
+// weights reads numbers that weight examples or variables: what float32 would make 0, or infinite, is refused as every
+// wrong weight is.
 func (a *npyArray) weights(fault func(i int, err error) error) ([]float64, error) {
 	var values []float64
 	number := decoder(strings.TrimLeft(a.dtype, "<>|="))

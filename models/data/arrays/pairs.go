@@ -21,7 +21,8 @@ type Pairs struct {
 
 	Strict bool // bad links are errors of the whole file, whatever Remarks leave out
 
-	// Sizes are n and m of every example, if another file determines them; then the array sizes is optional, and links are ignored.
+	// Sizes are n and m of every example, if another file determines them; then the array sizes is optional, and links
+	// are ignored.
 	Sizes [][2]int
 }
 

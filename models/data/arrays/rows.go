@@ -20,8 +20,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Rows is an array of numbers whose rows stay in their file, in the precision that they have there, until they are read. So an array
-// larger than the memory can be used. (One that is compressed is unpacked into memory.) It serves many goroutines at once.
+// Rows is an array of numbers whose rows stay in their file, in the precision that they have there, until they are
+// read. So an array larger than the memory can be used. (One that is compressed is unpacked into memory.) It serves
+// many goroutines at once.
 type Rows struct {
 	where  string // file and array, for messages
 	data   io.ReaderAt
@@ -52,8 +53,9 @@ func (r *Rows) Bytes() int64 { return int64(r.n) * int64(r.width) * int64(r.size
 // size returns the bytes of a number.
 func (r *Rows) size() int { return int(r.kind[1] - '0') }
 
-// Read reads rows from to to-1 into dst [(to-from)×Width] as float32. A number that is not finite in float32 is bad input, and so is a file that has become shorter. Other changes of the file are
-// errors, too, as far as its size and time of modification show them.
+// Read reads rows from to to-1 into dst [(to-from)×Width] as float32. A number that is not finite in float32 is bad
+// input, and so is a file that has become shorter. Other changes of the file are errors, too, as far as its size and
+// time of modification show them.
 func (r *Rows) Read(dst []float32, from, to int) error {
 	if from < 0 || to > r.n || from > to || len(dst) != (to-from)*r.width {
 		return structured.BadInput("%s: rows %d to %d into %d numbers, expected rows from 0 to %d with %d numbers each",
@@ -84,7 +86,8 @@ func (r *Rows) Read(dst []float32, from, to int) error {
 	return nil
 }
 
-// sound reads the array of that archive, into all [Len×Width] unless that is nil, and reports whether it has finite numbers only, and the checksum that the archive says.
+// sound reads the array of that archive, into all [Len×Width] unless that is nil, and reports whether it has finite
+// numbers only, and the checksum that the archive says.
 func (r *Rows) sound(archive *zip.Reader, all []float32) bool {
 	for _, z := range archive.File {
 		if strings.TrimSuffix(z.Name, ".npy") != "features" {
@@ -206,7 +209,8 @@ type sizedFile struct {
 	modified time.Time
 }
 
-// unchanged returns an error if the file, unless it is nil, has another size than when it was opened, or another time of modification. That asks the system once, and reads nothing.
+// unchanged returns an error if the file, unless it is nil, has another size than when it was opened, or another time
+// of modification. That asks the system once, and reads nothing.
 func (f *sizedFile) unchanged() error {
 	if f == nil {
 		return nil
@@ -239,7 +243,8 @@ func openFile(path string) (sizedFile, error) {
 	return sizedFile{f, info.Size(), info.ModTime()}, nil
 }
 
-// OnDisk reports whether a path is that of an archive on disk, whose arrays can stay there: neither a stream nor compressed as a whole.
+// OnDisk reports whether a path is that of an archive on disk, whose arrays can stay there: neither a stream nor
+// compressed as a whole.
 func OnDisk(path string) bool {
 	f, err := openFile(path)
 	if err != nil {
@@ -263,7 +268,8 @@ func openZip(path string) (*zip.Reader, sizedFile, error) {
 	return archive, f, nil
 }
 
-// rowsOf returns the rows of an array of the archive, or nil if there is none. They stay in the file if they are not compressed.
+// rowsOf returns the rows of an array of the archive, or nil if there is none. They stay in the file if they are not
+// compressed.
 func rowsOf(archive *zip.Reader, f sizedFile, name string) (*Rows, error) {
 	where := f.Name() + ": " + name
 	for _, z := range archive.File {

@@ -6,10 +6,10 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ReadFeatures reads the dense features of a text's tokens from an npz archive with the array features [tokens×features] and, optionally,
-// lengths [sentences], which must be those of the text. Offsets are the text's sentences; dim is the number of features per token if the
-// training data determines it, else 0. It returns the features and their number per token. Errors name the array, what it holds and
-// what was expected.
+// ReadFeatures reads the dense features of a text's tokens from an npz archive with the array features
+// [tokens×features] and, optionally, lengths [sentences], which must be those of the text. Offsets are the text's
+// sentences; dim is the number of features per token if the training data determines it, else 0. It returns the
+// features and their number per token. Errors name the array, what it holds and what was expected.
 func ReadFeatures(r io.Reader, name string, offsets []int, dim int) (features []float32, width int, err error) {
 	archive, err := openArchive(r, name)
 	if err != nil {

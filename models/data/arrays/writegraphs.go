@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
-// WriteGraphs writes a data set of graphs as an archive that Graphs reads. Labels that are not known for certain become −1.
+// WriteGraphs writes a data set of graphs as an archive that Graphs reads. Labels that are not known for certain become
+// −1.
 func WriteGraphs(w io.Writer, d *structured.Dataset) error {
 	edges := d.Table(graphs.EdgeRows)
 	rows := edges.Offsets[d.Len()]

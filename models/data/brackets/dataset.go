@@ -12,7 +12,8 @@ import (
 
 // Reader reads trees as data.
 type Reader struct {
-	// Names are the known labels; they keep their numbers, and new ones get the numbers after them. nil means the labels of the file, sorted.
+	// Names are the known labels; they keep their numbers, and new ones get the numbers after them. nil means the
+	// labels of the file, sorted.
 	Names *structured.Alphabet
 	Line  int // number of the first line
 
@@ -45,7 +46,8 @@ func (r Reader) Read(in io.Reader, path string) (*structured.Dataset, error) {
 	return d, nil
 }
 
-// readGood is Read that leaves bad trees out. It goes on at the first line after the one where a bad tree begins that begins with a bracket.
+// readGood is Read that leaves bad trees out. It goes on at the first line after the one where a bad tree begins that
+// begins with a bracket.
 func (r Reader) readGood(in io.Reader, path string, line int, yield func(tree *Node, line int) error) error {
 	text, err := io.ReadAll(in)
 	if err != nil {

@@ -13,8 +13,9 @@ const anyLabel = "_"
 // separator stands between labels one of which a constituent has.
 const separator = "|"
 
-// ReadPartial sets the gold outputs of d to all trees over its words that have the brackets of d's own tree, and may have more. The label of a bracket
-// is one of those in names, several with | between them, or _ (or ?) for any. Brackets around the same words keep their order.
+// ReadPartial sets the gold outputs of d to all trees over its words that have the brackets of d's own tree, and may
+// have more. The label of a bracket is one of those in names, several with | between them, or _ (or ?) for any.
+// Brackets around the same words keep their order.
 func ReadPartial(d *structured.Dataset, names *structured.Alphabet) error {
 	chains := make([][]string, names.Len())
 	for k, name := range names.Names() {

@@ -2,8 +2,8 @@
 //
 //	(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .)))
 //
-// A tree becomes the output of a constituents.Tree and back without loss: labels of the same words, one above the other, are joined to one with +
-// between them (TOP+S), and trees of any number of children stay as they are.
+// A tree becomes the output of a constituents.Tree and back without loss: labels of the same words, one above the
+// other, are joined to one with + between them (TOP+S), and trees of any number of children stay as they are.
 package brackets
 
 import (
@@ -27,15 +27,15 @@ type Node struct {
 // top is the label of a top node without one, as files of the Penn Treebank have it.
 const top = "TOP"
 
-// Read reads trees, and lines before them that begin with #, which are comments. It hands the trees to yield, each with the
-// line that it begins in. path is for messages, and line the number of the first line.
+// Read reads trees, and lines before them that begin with #, which are comments. It hands the trees to yield, each with
+// the line that it begins in. path is for messages, and line the number of the first line.
 func Read(r io.Reader, path string, line int, yield func(tree *Node, line int) error) error {
 	_, err := newParser(r, path, line).trees(yield)
 	return err
 }
 
-// trees hands all trees to yield, each once a closing bracket too many would have been found. Of an error it tells the line in which the tree begins that it
-// is about.
+// trees hands all trees to yield, each once a closing bracket too many would have been found. Of an error it tells the
+// line in which the tree begins that it is about.
 func (p *parser) trees(yield func(tree *Node, line int) error) (begin int, err error) {
 	var read *Node
 	var at int
@@ -218,8 +218,9 @@ func (n *Node) Append(text []byte) []byte {
 	return append(text, ')')
 }
 
-// Plain returns the tree as parsers are trained on it: without empty words (-NONE-) and what has nothing else, and with labels without functions and
-// numbers (NP-SBJ-1, NP=2; of several with | between them, each). It is nil if nothing is left.
+// Plain returns the tree as parsers are trained on it: without empty words (-NONE-) and what has nothing else, and with
+// labels without functions and numbers (NP-SBJ-1, NP=2; of several with | between them, each). It is nil if nothing is
+// left.
 func (n *Node) Plain() *Node {
 	if n.Children == nil {
 		if n.Label == "-NONE-" {

@@ -1,5 +1,5 @@
-// Package characters turns text into chains of characters, whose labels say where tokens and sentences end, and back: what it takes to
-// learn from a treebank how its text is split.
+// Package characters turns text into chains of characters, whose labels say where tokens and sentences end, and back:
+// what it takes to learn from a treebank how its text is split.
 package characters
 
 import (
@@ -25,7 +25,8 @@ type Paragraph struct {
 	Start int // in characters (code points) of the whole text
 }
 
-// Paragraphs splits a text at its empty lines or, with lines, at the end of every line. Paragraphs without visible characters are left out.
+// Paragraphs splits a text at its empty lines or, with lines, at the end of every line. Paragraphs without visible
+// characters are left out.
 func Paragraphs(text string, lines bool) []Paragraph {
 	var all []Paragraph
 	from, at := 0, 0
@@ -51,13 +52,15 @@ func Paragraphs(text string, lines bool) []Paragraph {
 	return all
 }
 
-// visible reports whether a character has a shape. The others that are no white space belong to the token of a visible one beside them.
+// visible reports whether a character has a shape. The others that are no white space belong to the token of a visible
+// one beside them.
 func visible(r rune) bool { return !tokens.Invisible(r) }
 
 // Columns are the columns that labels are learned from, one row for each visible character of a paragraph.
 var Columns = []string{"before", "after", "gap", "word", "next", "previous", "left", "right", "whole"}
 
-// reach is how many characters the columns before and after have at most, and longest how many the columns of words have.
+// reach is how many characters the columns before and after have at most, and longest how many the columns of words
+// have.
 const (
 	reach   = 12
 	longest = 40
@@ -73,9 +76,9 @@ type place struct {
 	first, len int // the word around it that white space ends: its first place, and how many it has
 }
 
-// places returns the visible characters of a paragraph. The invisible ones that are no white space belong to the visible one before them in their
-// word, or else to the next one of the word; those of a word without visible ones belong to the word before it or, at the beginning, to the
-// next one.
+// places returns the visible characters of a paragraph. The invisible ones that are no white space belong to the
+// visible one before them in their word, or else to the next one of the word; those of a word without visible ones
+// belong to the word before it or, at the beginning, to the next one.
 func places(text string) []place {
 	var all []place
 	first := 0
@@ -111,10 +114,11 @@ func places(text string) []place {
 	return all
 }
 
-// Rows returns the columns of a paragraph: before and after hold the characters of the word around a character, up to and with it, and
-// behind it; gap says whether the word goes on behind it (none), white space follows, or the paragraph ends. At the end of a word, word,
-// next and previous hold it and its neighbours; whole holds it everywhere. Left and right are the letters, or the digits, nearest to the end of
-// before and to the beginning of after, but for one sign: well and known of "well-|known", and of "well|-known".
+// Rows returns the columns of a paragraph: before and after hold the characters of the word around a character, up to
+// and with it, and behind it; gap says whether the word goes on behind it (none), white space follows, or the paragraph
+// ends. At the end of a word, word, next and previous hold it and its neighbours; whole holds it everywhere. Left and
+// right are the letters, or the digits, nearest to the end of before and to the beginning of after, but for one sign:
+// well and known of "well-|known", and of "well|-known".
 func Rows(text string) [][]string {
 	all := places(text)
 	columns := make([][]string, len(Columns))
@@ -212,8 +216,8 @@ type Token struct {
 	SpaceAfter bool // white space follows, or the paragraph ends
 }
 
-// Given returns labels of text that is split already: white space separates its tokens, and the paragraph is a sentence. Tokens are of several words
-// where the labels predicted say so; nil: none is.
+// Given returns labels of text that is split already: white space separates its tokens, and the paragraph is a
+// sentence. Tokens are of several words where the labels predicted say so; nil: none is.
 func (p Paragraph) Given(predicted []string) []string {
 	all := places(p.Text)
 	labels := make([]string, len(all))
@@ -231,8 +235,8 @@ func (p Paragraph) Given(predicted []string) []string {
 	return labels
 }
 
-// Sentences returns the sentences that the labels of its visible characters make of a paragraph. The last character ends its sentence,
-// whatever its label.
+// Sentences returns the sentences that the labels of its visible characters make of a paragraph. The last character
+// ends its sentence, whatever its label.
 func (p Paragraph) Sentences(labels []string) [][]Token {
 	all := places(p.Text)
 	var sentences [][]Token

@@ -8,8 +8,9 @@ import (
 	"github.com/dsp-go/dsp/models/data/conllu"
 )
 
-// Form returns a piece of a text as the form of a token: without the white space around it, and with one space for white space inside it. Form
-// feeds, line separators and the like inside it stay, because the shared task of CoNLL 2018 takes them for characters of the token.
+// Form returns a piece of a text as the form of a token: without the white space around it, and with one space for
+// white space inside it. Form feeds, line separators and the like inside it stay, because the shared task of CoNLL 2018
+// takes them for characters of the token.
 func Form(piece string) string {
 	piece = strings.TrimFunc(piece, unicode.IsSpace)
 	if !strings.ContainsFunc(piece, unicode.IsSpace) {
@@ -39,9 +40,9 @@ func keepOdd(r rune) rune {
 	return r
 }
 
-// Seen returns a form as models see it, in training and in prediction: its visible characters, one space for white space between them, and the
-// joiners between letters, which many scripts spell words with. So forms that look alike are one. A form without visible characters is
-// conllu.Empty.
+// Seen returns a form as models see it, in training and in prediction: its visible characters, one space for white
+// space between them, and the joiners between letters, which many scripts spell words with. So forms that look alike
+// are one. A form without visible characters is conllu.Empty.
 func Seen(form string) string {
 	hidden := func(r rune) bool { return !visible(r) }
 	if !strings.ContainsFunc(form, hidden) {

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/models/data/conllu"
 )
 
-// Text returns the text of sentences: one space between them, or none where SpaceAfter=No says so, and an empty line where a paragraph or a
-// document begins. That is the raw text of the CoNLL 2018 shared task, but for its line breaks.
+// Text returns the text of sentences: one space between them, or none where SpaceAfter=No says so, and an empty line
+// where a paragraph or a document begins. That is the raw text of the CoNLL 2018 shared task, but for its line breaks.
 func Text(sentences []conllu.Sentence) string {
 	var text strings.Builder
 	for k, p := range paragraphs(sentences) {
@@ -57,7 +57,8 @@ type Chain struct {
 	Labels []string
 }
 
-// longestChain is how many characters a chain has at least before it is cut behind a sentence. Paragraphs may be as long as a book.
+// longestChain is how many characters a chain has at least before it is cut behind a sentence. Paragraphs may be as
+// long as a book.
 const longestChain = 1000
 
 // Chains returns the characters of a treebank with their labels.

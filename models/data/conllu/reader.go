@@ -39,7 +39,8 @@ func readAll(r io.Reader, name string, say *remarks.Remarks) ([]Sentence, error)
 	return all, nil
 }
 
-// ReadChunk reads the sentences of a piece of a file, whose first line has that number. There may be none. say decides on bad ones.
+// ReadChunk reads the sentences of a piece of a file, whose first line has that number. There may be none. say decides
+// on bad ones.
 func ReadChunk(piece []byte, name string, line int, say *remarks.Remarks) ([]Sentence, error) {
 	in := newReader(bytes.NewReader(piece), name)
 	in.say = say
@@ -69,8 +70,9 @@ func ReadFile(path string, say *remarks.Remarks) ([]Sentence, error) {
 	return readAll(f, path, say)
 }
 
-// Next returns the next sentence; false at the end. Comments without words after them are dropped. Lines that are not CoNLL-U are bad
-// input: they have ten columns, none of them empty, and words are numbered from 1. HEAD and DEPREL may hold anything.
+// Next returns the next sentence; false at the end. Comments without words after them are dropped. Lines that are not
+// CoNLL-U are bad input: they have ten columns, none of them empty, and words are numbered from 1. HEAD and DEPREL may
+// hold anything.
 func (r *Reader) Next() (*Sentence, bool, error) {
 	for {
 		s, ok, err := r.sentence()

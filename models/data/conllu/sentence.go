@@ -1,5 +1,5 @@
-// Package conllu reads and writes documents in CoNLL-U, the format of Universal Dependencies: sentences with their words, the tokens of
-// the text that the words are parts of, and all lines around them.
+// Package conllu reads and writes documents in CoNLL-U, the format of Universal Dependencies: sentences with their
+// words, the tokens of the text that the words are parts of, and all lines around them.
 package conllu
 
 import (
@@ -115,7 +115,8 @@ func (s *Sentence) Append(to []byte) []byte {
 	return append(to, '\n')
 }
 
-// Value returns the value of a key in a list "key=value|key=value" such as FEATS and MISC; empty if the list lacks the key.
+// Value returns the value of a key in a list "key=value|key=value" such as FEATS and MISC; empty if the list lacks the
+// key.
 func Value(list, key string) string {
 	for item := range strings.SplitSeq(list, "|") {
 		if value, ok := strings.CutPrefix(item, key); ok && value != "" && value[0] == '=' {

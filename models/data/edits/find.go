@@ -2,11 +2,12 @@ package edits
 
 import "strings"
 
-// longest is how many letters a word has at most for which a piece is looked for that both words have. Longer ones get literal scripts.
+// longest is how many letters a word has at most for which a piece is looked for that both words have. Longer ones get
+// literal scripts.
 const longest = 200
 
-// Lemma returns the script that makes a lemma of a form. Of the cases that can, it takes the one that keeps the longest piece of the form,
-// cut off by letters from its beginning and from its end.
+// Lemma returns the script that makes a lemma of a form. Of the cases that can, it takes the one that keeps the longest
+// piece of the form, cut off by letters from its beginning and from its end.
 func Lemma(form, lemma string) Script {
 	best, kept := Literal(lemma), 0
 	for c := range cases {
@@ -17,8 +18,8 @@ func Lemma(form, lemma string) Script {
 	return best
 }
 
-// candidates returns the scripts that make a word that is a part of a form: they keep a longest piece of it, in any case, and count places
-// from both ends. The last one is literal.
+// candidates returns the scripts that make a word that is a part of a form: they keep a longest piece of it, in any
+// case, and count places from both ends. The last one is literal.
 func candidates(form, word string) []Script {
 	var all []Script
 	kept := 0
@@ -55,7 +56,8 @@ func (p piece) script(c Case, fromBack, toBack bool) Script {
 	return s
 }
 
-// find returns the longest piece that a form has in common with a word, if scripts of that case can make the word at all.
+// find returns the longest piece that a form has in common with a word, if scripts of that case can make the word at
+// all.
 func find(form, word string, c Case) (piece, bool) {
 	if c != Keep {
 		form = strings.ToLower(form)

@@ -43,9 +43,10 @@ func ParseRule(text string) (Rule, error) {
 	return r, nil
 }
 
-// Rules chooses the rules of a treebank. A word can be made in several ways: the "n't" of "don't" is what stands behind its second letter, or
-// its last three letters. So that rules hold for tokens not seen yet, they are chosen one after the other: first the script that makes
-// words of the most different tokens, then the one that makes the most of what is left.
+// Rules chooses the rules of a treebank. A word can be made in several ways: the "n't" of "don't" is what stands behind
+// its second letter, or its last three letters. So that rules hold for tokens not seen yet, they are chosen one after
+// the other: first the script that makes words of the most different tokens, then the one that makes the most of what
+// is left.
 type Rules struct {
 	seen  map[string]bool
 	words map[place][][]string // the scripts for a word of each token
@@ -78,7 +79,8 @@ func (r *Rules) Add(form string, words []string) {
 // Len returns how many different tokens were added.
 func (r *Rules) Len() int { return len(r.seen) }
 
-// Of returns the rule for a token with its words: for each word, of the scripts that make it, the one that was chosen first.
+// Of returns the rule for a token with its words: for each word, of the scripts that make it, the one that was chosen
+// first.
 func (r *Rules) Of(form string, words []string) Rule {
 	if r.rank == nil {
 		r.choose()

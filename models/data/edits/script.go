@@ -1,5 +1,5 @@
-// Package edits describes how one word is made of another by scripts: change the case, keep a piece, put letters around it. Scripts are
-// labels that a tagger can learn: lemmas of words, and the words of tokens that are written as one.
+// Package edits describes how one word is made of another by scripts: change the case, keep a piece, put letters around
+// it. Scripts are labels that a tagger can learn: lemmas of words, and the words of tokens that are written as one.
 package edits
 
 import (
@@ -39,7 +39,8 @@ func (b Bound) at(n int) (int, bool) {
 	return b.Letters, b.Letters <= n
 }
 
-// Script makes a word of another one: Before, the letters of the word from From to To, then After. A literal one is just Before.
+// Script makes a word of another one: Before, the letters of the word from From to To, then After. A literal one is
+// just Before.
 type Script struct {
 	Case          Case
 	Literal       bool
@@ -83,8 +84,8 @@ func title(word string) string {
 	return string(unicode.ToUpper(first)) + word[size:]
 }
 
-// String returns the script as Parse reads it. It has no white space: "lower:0:-1::e" is the word in lower case without its last letter,
-// with an e behind it, and "=be" is literal.
+// String returns the script as Parse reads it. It has no white space: "lower:0:-1::e" is the word in lower case without
+// its last letter, with an e behind it, and "=be" is literal.
 func (s Script) String() string {
 	if s.Literal {
 		return "=" + escape(s.Before)
@@ -141,7 +142,8 @@ func bound(text string) (Bound, bool) {
 	return Bound{n, back}, err == nil && n >= 0 && strconv.Itoa(n) == digits
 }
 
-// special reports whether a letter is written as its number in a script: white space, and the signs that scripts and rules are made of.
+// special reports whether a letter is written as its number in a script: white space, and the signs that scripts and
+// rules are made of.
 func special(r rune) bool {
 	return r == ':' || r == '|' || r == '%' || unicode.IsSpace(r) || unicode.IsControl(r)
 }

@@ -13,8 +13,8 @@ type Function struct {
 	n int
 }
 
-// NamedFunction returns the function with that name, including its number if it takes one; ok is false if there is none, if it
-// has several values, or if it has none inside a sequence.
+// NamedFunction returns the function with that name, including its number if it takes one; ok is false if there is
+// none, if it has several values, or if it has none inside a sequence.
 func NamedFunction(name string) (f Function, ok bool) {
 	if f, ok := functions[name]; ok && !f.counted && !f.outside && f.several == nil {
 		return Function{f: f}, true
@@ -35,7 +35,8 @@ func (f Function) Apply(cell string) (value string, ok bool) { return f.f.apply(
 // sequence unchanged.
 func (f Function) Total() bool { return f.f.total }
 
-// FunctionNames lists the names of the functions that NamedFunction knows, for messages, separated by spaces; N stands for a number.
+// FunctionNames lists the names of the functions that NamedFunction knows, for messages, separated by spaces; N stands
+// for a number.
 func FunctionNames() string { return functionNames(false) }
 
 // functionNames is FunctionNames, and includes functions of several values, and of none inside a sequence, if asked to.

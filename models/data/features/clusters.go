@@ -10,16 +10,17 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Clusters are hierarchical clusters of words (Brown et al. 1992): each word has a path of bits from the root of a binary tree. Words
-// with a long prefix of their paths in common are similar.
+// Clusters are hierarchical clusters of words (Brown et al. 1992): each word has a path of bits from the root of a
+// binary tree. Words with a long prefix of their paths in common are similar.
 type Clusters struct {
 	words structured.Alphabet
 	path  []int32 // of each word
 	paths structured.Alphabet
 }
 
-// ReadClusters reads clusters in the format of Liang's program: a line per word, with the path, a tab, the word and, optionally, a tab
-// and the word's count. name is the file's name for messages. Errors are bad input, with file and line.
+// ReadClusters reads clusters in the format of Liang's program: a line per word, with the path, a tab, the word and,
+// optionally, a tab and the word's count. name is the file's name for messages. Errors are bad input, with file and
+// line.
 func ReadClusters(r io.Reader, name string) (*Clusters, error) {
 	c, lines := &Clusters{}, host.NewLines(r, name)
 	for line, ok := lines.Next(); ok; line, ok = lines.Next() {

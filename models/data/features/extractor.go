@@ -12,8 +12,9 @@ const memoryBound = 64 << 20
 // blockPositions is the number of positions that are extracted at once.
 const blockPositions = 256
 
-// Extractor makes attributes as a template describes, numbered by a dictionary. It caches the values of functions and the
-// numbers of attributes in bounded memory, so one extractor should serve many data sets. It serves one goroutine at a time.
+// Extractor makes attributes as a template describes, numbered by a dictionary. It caches the values of functions and
+// the numbers of attributes in bounded memory, so one extractor should serve many data sets. It serves one goroutine at
+// a time.
 type Extractor struct {
 	t          *Template
 	dictionary *structured.Dictionary
@@ -133,7 +134,8 @@ func (all roots) memory() int {
 	return bytes
 }
 
-// columns returns the functions that return the cells of the columns at positions start to end-1 of d, a whole sequence.
+// columns returns the functions that return the cells of the columns at positions start to end-1 of d, a whole
+// sequence.
 func (all roots) columns(t *Template, d *structured.Dataset) ([]func(start, end int) []string, error) {
 	columns := make([]func(start, end int) []string, len(all))
 	for i, r := range all {
@@ -160,8 +162,9 @@ func (e *Extractor) memory() int {
 	return e.nodes.memory() + e.edges.memory() + e.roots.memory()
 }
 
-// Extract sets the Attributes of d, its EdgeAttributes if the template has B lines, its table of segments if it has S lines, and its Dictionary. Attributes that the
-// dictionary lacks are left out. It is bad input if d lacks a column of the template.
+// Extract sets the Attributes of d, its EdgeAttributes if the template has B lines, its table of segments if it has S
+// lines, and its Dictionary. Attributes that the dictionary lacks are left out. It is bad input if d lacks a column of
+// the template.
 func (e *Extractor) Extract(d *structured.Dataset) error {
 	nodes, edges, err := e.extract(d, 0, d.Len())
 	if err != nil {

@@ -70,8 +70,8 @@ func (g *featureGroup) sparse(positions int) *structured.Sparse {
 	}
 }
 
-// block appends the rows of the n positions of a block that the views have loaded. Rows before first are empty. It first
-// looks up cached attributes, feature by feature, and then resolves the others, position by position, so that new
+// block appends the rows of the n positions of a block that the views have loaded. Rows before first are empty. It
+// first looks up cached attributes, feature by feature, and then resolves the others, position by position, so that new
 // attributes are numbered in order of occurrence.
 func (g *featureGroup) block(to *structured.Sparse, first, n, pad int) {
 	width := len(g.features)
@@ -146,8 +146,8 @@ func (g *featureGroup) lookup(j, first, n, pad int) {
 	}
 }
 
-// joint returns the cache entry of a feature with several macros at place t of its views, or nil if a macro has no value.
-// The next call invalidates the pointer.
+// joint returns the cache entry of a feature with several macros at place t of its views, or nil if a macro has no
+// value. The next call invalidates the pointer.
 func (f *feature) joint(t int) *int32 {
 	value := f.taps[0].at(t)
 	if value < 0 {
@@ -171,8 +171,8 @@ func (f *feature) joint(t int) *int32 {
 	panic("a feature of several macros has two at least")
 }
 
-// resolve returns the attribute of a feature whose macros have values at place t of its views. It caches it, and looks it up by
-// name if it is new.
+// resolve returns the attribute of a feature whose macros have values at place t of its views. It caches it, and looks
+// it up by name if it is new.
 func (g *featureGroup) resolve(f *feature, t int) int32 {
 	var place *int32
 	switch len(f.taps) {

@@ -10,7 +10,8 @@ import (
 )
 
 // Fit builds the dictionary of the attributes in d, numbered in order of first occurrence, and sets d's Attributes and
-// EdgeAttributes, and its table of segments if t has lines about them: their attributes are those that gold segments have. It also fixes the columns of t: it removes optional lines whose columns d lacks, and makes the columns of the
+// EdgeAttributes, and its table of segments if t has lines about them: their attributes are those that gold segments
+// have. It also fixes the columns of t: it removes optional lines whose columns d lacks, and makes the columns of the
 // others required. A model should store t.String(). Hashed attributes cannot have a minimum count. Peers, of which each
 // has its own examples, agree on the dictionary that one process with all of them would build.
 func (t *Template) Fit(d *structured.Dataset, o templates.Options) error {
@@ -54,8 +55,9 @@ func (t *Template) Fit(d *structured.Dataset, o templates.Options) error {
 	return t.applyWhole(d, whole, o.Threads)
 }
 
-// Grow returns an Extractor for data that comes piece by piece, of which d is the first. Its dictionary grows with the attributes that it
-// meets, numbered in order of first occurrence. Like Fit it fixes the columns of t; of o it takes HashBits.
+// Grow returns an Extractor for data that comes piece by piece, of which d is the first. Its dictionary grows with the
+// attributes that it meets, numbered in order of first occurrence. Like Fit it fixes the columns of t; of o it takes
+// HashBits.
 func (t *Template) Grow(d *structured.Dataset, o templates.Options) (*Extractor, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -87,8 +89,8 @@ func (t *Template) growing(hashBits int, known *structured.Dictionary) *Extracto
 	return e
 }
 
-// Apply sets the Attributes and EdgeAttributes of d and its table of segments, numbered by dict, and its Dictionary. Attributes that dict lacks are left
-// out. 0 threads mean all cores; the result does not depend on them.
+// Apply sets the Attributes and EdgeAttributes of d and its table of segments, numbered by dict, and its Dictionary.
+// Attributes that dict lacks are left out. 0 threads mean all cores; the result does not depend on them.
 func (t *Template) Apply(d *structured.Dataset, dict *structured.Dictionary, threads int) error {
 	parts, err := t.extract(d, threads, func(int) *Extractor { return t.Bind(dict) })
 	if err != nil {
@@ -106,7 +108,8 @@ type part struct {
 	dictionary   *structured.Dictionary
 }
 
-// extract splits the examples into parts of about equally many positions, at least one, and extracts their attributes in parallel.
+// extract splits the examples into parts of about equally many positions, at least one, and extracts their attributes
+// in parallel.
 func (t *Template) extract(d *structured.Dataset, threads int, extractor func(part int) *Extractor) ([]part, error) {
 	positions := d.Positions()
 	parts := make([]part, max(1, min(host.Threads(threads), positions/blockPositions)))
@@ -125,8 +128,8 @@ func (t *Template) extract(d *structured.Dataset, threads int, extractor func(pa
 	})
 }
 
-// agree builds one alphabet for all parts, in order of first occurrence after what is known, with which that of the first
-// part begins. It renumbers the parts' attributes.
+// agree builds one alphabet for all parts, in order of first occurrence after what is known, with which that of the
+// first part begins. It renumbers the parts' attributes.
 func agree(parts []part, attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
 	_, common := attributesOf(&parts[0])
 	if len(parts) == 1 {

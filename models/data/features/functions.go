@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// function is a function of a cell. It returns false if it has no value; a total function always has one. A function of several
-// values has several in place of apply, and no values beyond the ends of a sequence.
+// function is a function of a cell. It returns false if it has no value; a total function always has one. A function of
+// several values has several in place of apply, and no values beyond the ends of a sequence.
 type function struct {
 	total   bool // it has a value for every cell, and leaves the marks beyond the ends of a sequence unchanged
 	counted bool // a number n from 1 follows its name
@@ -94,8 +94,8 @@ func zero(cell string) string {
 	}, cell)
 }
 
-// shape replaces upper case letters by X, other letters by x and digits by d, and keeps other characters. It shortens a run
-// of equal characters to run, and the whole to longest.
+// shape replaces upper case letters by X, other letters by x and digits by d, and keeps other characters. It shortens a
+// run of equal characters to run, and the whole to longest.
 func shape(cell string, run, longest int) string {
 	var s strings.Builder
 	var last rune
@@ -157,8 +157,8 @@ func first(cell string, n int) (string, bool) {
 	return cell, cell != ""
 }
 
-// caps describes the case of a cell's letters: upper (all, at least two), initial (only the first is upper), lower or mixed. It
-// returns "" if no letter has a case.
+// caps describes the case of a cell's letters: upper (all, at least two), initial (only the first is upper), lower or
+// mixed. It returns "" if no letter has a case.
 func caps(cell string) string {
 	upper, lower := 0, 0
 	first := false // the first letter is upper case

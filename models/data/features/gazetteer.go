@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Gazetteer is a list of names of one or more words, each of one or more types. Names are found in text without regard to case.
+// Gazetteer is a list of names of one or more words, each of one or more types. Names are found in text without regard
+// to case.
 type Gazetteer struct {
 	words structured.Alphabet // in lower case
 	next  pairs               // a prefix tree: (node, word) → node; node 0 is the root
@@ -29,8 +30,8 @@ func NewGazetteer() *Gazetteer {
 	return &Gazetteer{nodes: []gazetteerNode{{}}, sets: [][]int32{nil}}
 }
 
-// Read adds the names of a file: one per line, its words separated by spaces, with its type after a tab. Names without a type get the
-// default one. name is the file's name for messages. Errors are bad input, with file and line.
+// Read adds the names of a file: one per line, its words separated by spaces, with its type after a tab. Names without
+// a type get the default one. name is the file's name for messages. Errors are bad input, with file and line.
 func (g *Gazetteer) Read(r io.Reader, name, defaultType string) error {
 	lines, before := host.NewLines(r, name), len(g.nodes)
 	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
@@ -100,8 +101,9 @@ func (g *Gazetteer) Len() int {
 	return n
 }
 
-// cells returns, for each word, the types of the names that it is part of, in the form B-person|I-place: B for the first word of a name,
-// I for the others. Of each type it takes the longest name at a word that no earlier name of that type covers.
+// cells returns, for each word, the types of the names that it is part of, in the form B-person|I-place: B for the
+// first word of a name, I for the others. Of each type it takes the longest name at a word that no earlier name of that
+// type covers.
 func (g *Gazetteer) cells(words []string) []string {
 	numbers := make([]int32, len(words))
 	for t, word := range words {

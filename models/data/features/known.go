@@ -8,10 +8,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Known tells the words that training data have often from all others, which it describes by their spelling. A word that is not known has the
-// first class that the rare words of the training data have often enough, from fine to coarse: such as <initial~ing>, letters in lower case but
-// for the first one and an ending of three letters, then <initial~ng>, <initial~g>, <initial> and <>. Rare words in the training data have
-// the same classes, so that a model learns how unknown words behave.
+// Known tells the words that training data have often from all others, which it describes by their spelling. A word
+// that is not known has the first class that the rare words of the training data have often enough, from fine to
+// coarse: such as <initial~ing>, letters in lower case but for the first one and an ending of three letters, then
+// <initial~ng>, <initial~g>, <initial> and <>. Rare words in the training data have the same classes, so that a model
+// learns how unknown words behave.
 type Known struct {
 	words, classes structured.Alphabet
 }
@@ -32,7 +33,8 @@ func count(words []string) (distinct *structured.Alphabet, times []int) {
 	return distinct, times
 }
 
-// newKnown returns what is known after data with so many of these words: those that occur at least so many times, and the classes of the others.
+// newKnown returns what is known after data with so many of these words: those that occur at least so many times, and
+// the classes of the others.
 func newKnown(words *structured.Alphabet, times []int, least int) *Known {
 	k := &Known{}
 	var rare []int32
@@ -140,8 +142,8 @@ func UnpackKnown(packed string) (*Known, error) {
 	})
 }
 
-// Learn counts the words of training data d, if a line reads the column known and d has none: words that occur at least so many times are known. Peers,
-// of which each has its own examples, count the words of all.
+// Learn counts the words of training data d, if a line reads the column known and d has none: words that occur at least
+// so many times are known. Peers, of which each has its own examples, count the words of all.
 func (t *Template) Learn(d *structured.Dataset, least int, peers structured.Peers) error {
 	if !t.readsKnown(d) {
 		return nil

@@ -15,7 +15,8 @@ const (
 	knownColumn     = "known"
 )
 
-// listColumn returns the function from a sequence's words to the cells of a column that a list makes, or nil if t has no such list.
+// listColumn returns the function from a sequence's words to the cells of a column that a list makes, or nil if t has
+// no such list.
 func (t *Template) listColumn(name string) func(words []string) []string {
 	switch {
 	case name == clusterColumn && t.Clusters != nil:
@@ -28,8 +29,8 @@ func (t *Template) listColumn(name string) func(words []string) []string {
 	return nil
 }
 
-// cells returns a function that returns the cells of a macro's column at positions start to end-1 of d, a whole sequence. A column
-// of the data goes before one that a list makes.
+// cells returns a function that returns the cells of a macro's column at positions start to end-1 of d, a whole
+// sequence. A column of the data goes before one that a list makes.
 func (t *Template) cells(l line, m macro, d *structured.Dataset) (func(start, end int) []string, error) {
 	if c := indexOf(m.column, d); c >= 0 {
 		column := d.Columns[c]

@@ -14,8 +14,8 @@ type pair struct {
 	value int32
 }
 
-// at returns the entry of (a, b), both ≥ 0, and creates it with the value unseen if it is new. The caller may change it. The
-// next call invalidates the pointer.
+// at returns the entry of (a, b), both ≥ 0, and creates it with the value unseen if it is new. The caller may change
+// it. The next call invalidates the pointer.
 func (p *pairs) at(a, b int32) *int32 {
 	if 2*p.n >= len(p.entries) {
 		p.grow()

@@ -142,7 +142,8 @@ func rowsOf(text string) (first, last int, ok bool) {
 	return first, last, err == nil && -farthest <= first && first <= last && last <= farthest
 }
 
-// rowsOfSegment parses a row of a line about whole segments: what it is relative to, and how far it is from there or, for all, the most positions.
+// rowsOfSegment parses a row of a line about whole segments: what it is relative to, and how far it is from there or,
+// for all, the most positions.
 func rowsOfSegment(text string) (anchor string, row int, ok bool) {
 	if rest, found := strings.CutPrefix(text, ofAll); found {
 		if rest == "" {

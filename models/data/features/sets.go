@@ -27,8 +27,8 @@ func Sets() []string {
 	return names
 }
 
-// Builtin returns the text of a built-in template: ner (named entities), pos (parts of speech), chunk (chunks) or hmm (a hidden
-// Markov model).
+// Builtin returns the text of a built-in template: ner (named entities), pos (parts of speech), chunk (chunks) or hmm
+// (a hidden Markov model).
 func Builtin(set string) (text string, err error) {
 	if !slices.Contains(Sets(), set) {
 		return "", structured.BadInput("features %q, expected one of %s", set, strings.Join(Sets(), " "))

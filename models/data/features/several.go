@@ -12,8 +12,8 @@ const (
 	wordEnd   = ">"
 )
 
-// ngrams yields the different pieces of a word of 2 to n letters, where the marks < and > before and after the word count as
-// letters. The mark alone is not a piece, and neither is the whole word with both marks.
+// ngrams yields the different pieces of a word of 2 to n letters, where the marks < and > before and after the word
+// count as letters. The mark alone is not a piece, and neither is the whole word with both marks.
 func ngrams(cell string, n int, yield func(piece string)) {
 	if cell == "" {
 		return

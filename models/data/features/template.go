@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Template describes the attributes of the positions of a sequence, of the steps between them, and of the segments that it may be divided into.
+// Template describes the attributes of the positions of a sequence, of the steps between them, and of the segments that
+// it may be divided into.
 type Template struct {
 	Clusters  *Clusters  // of words, for the column cluster; or nil
 	Gazetteer *Gazetteer // for the column gazetteer; or nil
@@ -137,8 +138,8 @@ func (t *Template) Reads(d *structured.Dataset) []bool {
 	return read
 }
 
-// fixColumns removes the optional lines whose columns d lacks and makes the other columns required, so that other data must
-// have the columns of d.
+// fixColumns removes the optional lines whose columns d lacks and makes the other columns required, so that other data
+// must have the columns of d.
 func (t *Template) fixColumns(d *structured.Dataset) {
 	t.lines = slices.DeleteFunc(slices.Clone(t.lines), func(l line) bool {
 		return slices.ContainsFunc(l.macros, func(m macro) bool {

@@ -13,9 +13,9 @@ const (
 	unseen = -2 // not computed yet
 )
 
-// view holds the values of a function applied to the values of another view; a root view holds the cells of a column. Equal
-// values share a number. The first numbers are those of the marks beyond the ends of a sequence: _B-1, …, _B-pad, _B+1, …,
-// _B+pad.
+// view holds the values of a function applied to the values of another view; a root view holds the cells of a column.
+// Equal values share a number. The first numbers are those of the marks beyond the ends of a sequence: _B-1, …, _B-pad,
+// _B+1, …, _B+pad.
 type view struct {
 	call       call
 	function   function // the function of call; unset for a root
@@ -80,7 +80,8 @@ func (v *view) add(text string) int32 {
 	return int32(len(v.marks)) + number
 }
 
-// of returns the value of v's function for a text of the parent, or the number of the list of its values; none if it has none.
+// of returns the value of v's function for a text of the parent, or the number of the list of its values; none if it
+// has none.
 func (v *view) of(text string) int32 {
 	if v.function.several == nil {
 		if result, ok := v.function.apply(text, v.call.n); ok {

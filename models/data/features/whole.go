@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Lines that begin with S make attributes of whole segments: of every segment of at most Longest positions that a sequence may have. They are in a
-// table of their own, in the rows of segments.Row.
+// Lines that begin with S make attributes of whole segments: of every segment of at most Longest positions that a
+// sequence may have. They are in a table of their own, in the rows of segments.Row.
 
 // The rows of a macro in such a line.
 const (

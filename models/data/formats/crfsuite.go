@@ -32,8 +32,8 @@ var _ = builtin(Format{
 	},
 })
 
-// mostlyNamed reports whether most of the fields have the form name=value, as CRFsuite's examples and most programs write
-// attributes.
+// mostlyNamed reports whether most of the fields have the form name=value, as CRFsuite's examples and most programs
+// write attributes.
 func mostlyNamed(fields []string) bool {
 	n := 0
 	for _, f := range fields {

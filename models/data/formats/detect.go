@@ -107,8 +107,8 @@ func byContent(start []byte) string {
 	return otherwise
 }
 
-// tokenLines yields the tab-separated fields of the lines of tokens at the start of a text file. It leaves out blank lines,
-// comments, and a last line that may be cut short.
+// tokenLines yields the tab-separated fields of the lines of tokens at the start of a text file. It leaves out blank
+// lines, comments, and a last line that may be cut short.
 func tokenLines(start []byte) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		some := false

@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Files returns the files that a setting names, separated by commas. The name of a file that exists may have commas itself.
+// Files returns the files that a setting names, separated by commas. The name of a file that exists may have commas
+// itself.
 func Files(value string) []string {
 	if value == "" {
 		return nil
@@ -20,9 +21,10 @@ func Files(value string) []string {
 	return strings.Split(value, ",")
 }
 
-// Expand replaces patterns (*, ? and [) in the files that a setting names by the files that match, and a folder by the files in it, both
-// in the order of their names. A folder that is data in itself, in that format or as it is recognised, stays. It is bad input if nothing
-// matches, or if a file occurs twice: its examples would count twice. Errors name the setting, unless it is empty.
+// Expand replaces patterns (*, ? and [) in the files that a setting names by the files that match, and a folder by the
+// files in it, both in the order of their names. A folder that is data in itself, in that format or as it is
+// recognised, stays. It is bad input if nothing matches, or if a file occurs twice: its examples would count twice.
+// Errors name the setting, unless it is empty.
 func Expand(setting, value, format string) (string, error) {
 	if setting != "" {
 		setting = "--" + setting + " "

@@ -1,6 +1,6 @@
-// Package formats is the registry of data file formats. Each is one value, a Format, in its own file, which registers it: how it is recognised and read, for
-// which tasks it has data, and which settings have an effect on it. Everything else asks the Format, and compares no names. A program
-// may register formats of its own (Register).
+// Package formats is the registry of data file formats. Each is one value, a Format, in its own file, which registers
+// it: how it is recognised and read, for which tasks it has data, and which settings have an effect on it. Everything
+// else asks the Format, and compares no names. A program may register formats of its own (Register).
 package formats
 
 import (
@@ -23,12 +23,15 @@ type Format struct {
 	Extensions []string // of file names, such as ".npz"
 	Prefix     string   // of file names, or empty
 
-	// Tasks are the names of those that it has data for. The first is the task of such data where the settings leave it open.
+	// Tasks are the names of those that it has data for. The first is the task of such data where the settings leave it
+	// open.
 	Tasks []string
-	// Takes are the settings of a training that have an effect on how it is read, or on the inputs that are made of its columns.
+	// Takes are the settings of a training that have an effect on how it is read, or on the inputs that are made of its
+	// columns.
 	Takes []string
-	// Settings is a struct of settings that only this format has, with their defaults and the tags yaml and help. A user gives them as
-	// --format-settings NAME=VALUE,... and Read gets the struct with these values, as Options.Own. Nil: there are none.
+	// Settings is a struct of settings that only this format has, with their defaults and the tags yaml and help. A
+	// user gives them as --format-settings NAME=VALUE,... and Read gets the struct with these values, as Options.Own.
+	// Nil: there are none.
 	Settings any
 
 	// Starts recognises a file by its first bytes. It is nil for the format of text that no other format recognises.
@@ -43,27 +46,29 @@ type Format struct {
 	Numbered bool // attributes are numbered during reading, so MinCount and HashBits are settings of the reader
 	Trees    bool // holds dependency trees
 
-	// DefaultColumns names the columns where the settings do not; DefaultField is the field that holds the label. They are empty in
-	// formats without such a choice.
+	// DefaultColumns names the columns where the settings do not; DefaultField is the field that holds the label. They
+	// are empty in formats without such a choice.
 	DefaultColumns, DefaultField string
 
-	// ColumnNames names the columns of data without labels, as Read makes them: columns and field are the settings of that name, and width
-	// counts the columns of the training file, 0 if unknown. It is nil for a format without columns.
+	// ColumnNames names the columns of data without labels, as Read makes them: columns and field are the settings of
+	// that name, and width counts the columns of the training file, 0 if unknown. It is nil for a format without
+	// columns.
 	ColumnNames func(columns, field string, width int) ([]string, error)
 
-	// Recognise returns names of the columns of a file by what they hold; empty where they are those of DefaultColumns. It is nil for a format whose
-	// columns are always the same, or that has none.
+	// Recognise returns names of the columns of a file by what they hold; empty where they are those of DefaultColumns.
+	// It is nil for a format whose columns are always the same, or that has none.
 	Recognise func(r io.Reader, path string, o Options) string
 
-	// LookThrough surveys a whole file, which open opens again and again, before it is read, and perhaps read in parts. It is nil for a format whose lines mean the same anywhere.
+	// LookThrough surveys a whole file, which open opens again and again, before it is read, and perhaps read in parts.
+	// It is nil for a format whose lines mean the same anywhere.
 	LookThrough func(open func() (io.ReadCloser, error), path string, o Options) (*text.Survey, error)
 
 	// ByTask says that its tasks read it themselves, as their own settings say; it then needs no reader.
 	ByTask bool
 	// Read reads a whole file; path is for messages. It is nil for a format of folders.
 	Read func(r io.Reader, path string, o Options) (*structured.Dataset, error)
-	// ReadFolder reads a folder of files, such as images and what is in them, and IsFolder recognises it by its files. Both are nil for
-	// a format of files, and ReadFolder for one that only ReadBoxes reads.
+	// ReadFolder reads a folder of files, such as images and what is in them, and IsFolder recognises it by its files.
+	// Both are nil for a format of files, and ReadFolder for one that only ReadBoxes reads.
 	ReadFolder func(path string, o Options) (*structured.Dataset, error)
 	IsFolder   func(path string) bool
 	Listing    string // the file in its folders that says what the others hold, and is no data file itself; empty: there is none
@@ -99,7 +104,8 @@ type Options struct {
 	Given settings.Texts // --format-settings, as they were given
 	Own   any            // points to the format's own struct, Format.Settings with the values that were given
 
-	// Each gets the sequences of a text with a token per line block by block, in place of the data set (text.Conll). Nil: they come at once.
+	// Each gets the sequences of a text with a token per line block by block, in place of the data set (text.Conll).
+	// Nil: they come at once.
 	Each func(d *structured.Dataset) error
 }
 
@@ -116,11 +122,11 @@ var registry settings.Registry[Format]
 // builtin registers a format of dsp itself, in the file that describes it.
 func builtin(f Format) Format { return registry.Builtin(f.Name, f.withOwn()) }
 
-// Register adds a format of a program's own: every verb then reads it by its name, or recognises its files. A program registers its
-// formats before it uses any.
+// Register adds a format of a program's own: every verb then reads it by its name, or recognises its files. A program
+// registers its formats before it uses any.
 //
-// A name that is empty or taken, a missing Holds, no tasks, settings without help, and a format that reads nothing or that is not
-// recognised by anything are errors, which every later use of a format reports.
+// A name that is empty or taken, a missing Holds, no tasks, settings without help, and a format that reads nothing or
+// that is not recognised by anything are errors, which every later use of a format reports.
 func Register(f Format) {
 	registry.Add(f.withOwn(), checkRegistration(f))
 }
@@ -237,7 +243,8 @@ func Names() []string {
 	return names
 }
 
-// Find returns the format of that name, or a zero Format, which has no capability and no Read. Builtin has tasks and settings only.
+// Find returns the format of that name, or a zero Format, which has no capability and no Read. Builtin has tasks and
+// settings only.
 func Find(name string) Format {
 	if name == Builtin {
 		return drawn
@@ -250,8 +257,8 @@ func Find(name string) Format {
 	return Format{}
 }
 
-// Fields returns the names of the columns and the field of the label that a file is read with: the given ones, or where they are empty
-// the format's own. Outputs that are trees have no such field.
+// Fields returns the names of the columns and the field of the label that a file is read with: the given ones, or where
+// they are empty the format's own. Outputs that are trees have no such field.
 func (f Format) Fields(columns, field string, trees bool) (string, string) {
 	if !trees {
 		field = cmp.Or(field, f.DefaultField)

@@ -12,7 +12,8 @@ import (
 // measured is how many images of a folder MedianHeight looks at.
 const measured = 300
 
-// MedianHeight returns the median height, in pixels, of the images that the listings of folders name, as far as they can be read; 0 if there are none.
+// MedianHeight returns the median height, in pixels, of the images that the listings of folders name, as far as they
+// can be read; 0 if there are none.
 func MedianHeight(folders ...string) int {
 	var all []int
 	for _, dir := range folders {

@@ -28,7 +28,8 @@ type Reader struct {
 	Remarks *remarks.Remarks // on images; nil refuses bad ones
 }
 
-// Listing is the file of a folder of images that says what they read: the name of an image, a tab and a text on each line.
+// Listing is the file of a folder of images that says what they read: the name of an image, a tab and a text on each
+// line.
 const Listing = "lines.txt"
 
 // IsFolder reports whether a folder has a Listing.
@@ -156,8 +157,8 @@ func (r Reader) Symbols(text string) []string {
 // breaks reports whether a text has symbols that would break the line on which it is printed.
 func (r Reader) breaks(text string) bool { return !r.Words && strings.ContainsAny(text, "\t\r\n") }
 
-// Joined joins symbols as a person reads them: words have blanks between them. Symbols are words if one of them is longer than a letter, or if one of
-// names is and there is no blank.
+// Joined joins symbols as a person reads them: words have blanks between them. Symbols are words if one of them is
+// longer than a letter, or if one of names is and there is no blank.
 func Joined(y []int32, names *structured.Alphabet) string {
 	all, between := make([]string, len(y)), ""
 	if names.Index(" ") < 0 && slices.ContainsFunc(names.Names(), func(s string) bool { return utf8.RuneCountInString(s) > 1 }) {
@@ -224,8 +225,9 @@ func (r Reader) Unread(name string, names *structured.Alphabet, each func(add fu
 	return b.finish(names)
 }
 
-// ReadFolder reads the images that a folder's Listing names, in its order. Without known texts, it may lack: then all images of the folder are lines, in the
-// order of their names, and path may be a single image. Remarks decide on images that cannot be read.
+// ReadFolder reads the images that a folder's Listing names, in its order. Without known texts, it may lack: then all
+// images of the folder are lines, in the order of their names, and path may be a single image. Remarks decide on images
+// that cannot be read.
 func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool) (*structured.Dataset, error) {
 	if !IsFolder(path) {
 		switch {
@@ -318,8 +320,9 @@ func (r Reader) readImages(path string, names *structured.Alphabet) (*structured
 	return b.finish(names), nil
 }
 
-// ReadArrays reads frames of features from an npz archive with the arrays features and lengths (arrays.Dense), texts [n], what each line reads, and, beside
-// known texts, weights [n], which may lack. dim is the number of features if it is known, else 0.
+// ReadArrays reads frames of features from an npz archive with the arrays features and lengths (arrays.Dense), texts
+// [n], what each line reads, and, beside known texts, weights [n], which may lack. dim is the number of features if it
+// is known, else 0.
 func (r Reader) ReadArrays(path string, names *structured.Alphabet, known bool, dim int) (*structured.Dataset, error) {
 	in, err := host.Open(path)
 	if err != nil {

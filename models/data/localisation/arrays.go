@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/boxes"
 )
 
-// Arrays reads candidates with features or feature maps from an npz archive (arrays.Candidates). Features that do not fit in memory
-// stay in the file.
+// Arrays reads candidates with features or feature maps from an npz archive (arrays.Candidates). Features that do not
+// fit in memory stay in the file.
 func (o Options) Arrays(path string) (*structured.Dataset, error) {
 	if o.Windows {
 		return nil, structured.BadInput("%s: an npz archive has features of candidate boxes; a search over windows reads images", path)

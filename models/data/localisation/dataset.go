@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Complete learns sliding windows from the objects of all training data sets, which were read with Learn, and makes their candidates and inputs.
+// Complete learns sliding windows from the objects of all training data sets, which were read with Learn, and makes
+// their candidates and inputs.
 func (o Options) Complete(sets ...*structured.Dataset) error {
 	var objects []boxes.Placed
 	for _, d := range sets {
@@ -77,8 +78,8 @@ func (s *Set) look(threads int) ([]structured.ImageLook, error) {
 	})
 }
 
-// outputs returns a data set without inputs: the positions, the gold outputs if all are known, and what the others cost, 1 − IoU with
-// the gold box.
+// outputs returns a data set without inputs: the positions, the gold outputs if all are known, and what the others
+// cost, 1 − IoU with the gold box.
 func (s *Set) outputs(name string) *structured.Dataset {
 	n := len(s.Images)
 	d := &structured.Dataset{
@@ -117,8 +118,8 @@ func (s *Set) outputs(name string) *structured.Dataset {
 	return d
 }
 
-// inMemory is the share of the available memory that features may take. Beyond it they are read or computed again whenever they are
-// needed.
+// inMemory is the share of the available memory that features may take. Beyond it they are read or computed again
+// whenever they are needed.
 const inMemory = 0.4
 
 // load reads the features of d into memory if they fit, and if o does not want them outside.

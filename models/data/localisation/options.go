@@ -41,7 +41,8 @@ type Options struct {
 // CellPixels is how many pixels of a resized candidate make a side of a cell.
 const CellPixels = 8
 
-// shape returns the map that the inputs of a position are: height, width and channels. The cells of a grid are maps of one cell.
+// shape returns the map that the inputs of a position are: height, width and channels. The cells of a grid are maps of
+// one cell.
 func (o Options) shape() [3]int {
 	switch {
 	case o.Windows:
@@ -156,7 +157,8 @@ func (o Options) annotated(set *annotations.Set) (*structured.Dataset, error) {
 	return o.dataset(set.Name, s)
 }
 
-// readable turns examples upright and returns those whose images can be read. An unreadable image that is an error stays in the list: loading it reports the error.
+// readable turns examples upright and returns those whose images can be read. An unreadable image that is an error
+// stays in the list: loading it reports the error.
 func (o Options) readable(name string, examples []annotations.Example) ([]annotations.Example, error) {
 	var good []annotations.Example
 	for _, e := range examples {

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// pixels computes the inputs of positions from images: features of the cells of a grid (windows), crops of pixels, or features of the
-// cells of crops (candidates).
+// pixels computes the inputs of positions from images: features of the cells of a grid (windows), crops of pixels, or
+// features of the cells of crops (candidates).
 type pixels struct {
 	set     *Set
 	shape   [3]int // of a position: height, width and channels

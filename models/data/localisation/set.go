@@ -1,4 +1,5 @@
-// Package localisation makes data sets of images in which one object is to be found: among candidate boxes, or among all boxes of a grid.
+// Package localisation makes data sets of images in which one object is to be found: among candidate boxes, or among
+// all boxes of a grid.
 package localisation
 
 import (
@@ -138,8 +139,9 @@ func (s *Set) best(i int) ([]int32, float64) {
 	return s.snap(i, gold)
 }
 
-// snap returns the window that overlaps most with a box, and their IoU. Each of its edges is one of the two grid lines on either side
-// of the box's edge: between them the IoU, as a function of the edge, falls on both sides of the box's own edge.
+// snap returns the window that overlaps most with a box, and their IoU. Each of its edges is one of the two grid lines
+// on either side of the box's edge: between them the IoU, as a function of the edge, falls on both sides of the box's
+// own edge.
 func (s *Set) snap(i int, b boxes.Box) (best []int32, iou float64) {
 	m := &s.Images[i]
 	tops, bottoms := s.lines(b.Y, m.Height), s.lines(b.Y+b.Height, m.Height)
@@ -170,8 +172,8 @@ func (s *Set) lines(at float64, size int) [2]int32 {
 	return [2]int32{k, k + 1}
 }
 
-// Allowed returns the mean IoU, and the share of images with an IoU above 0.5, of the best boxes that outputs can express, over the
-// images whose object is known.
+// Allowed returns the mean IoU, and the share of images with an IoU above 0.5, of the best boxes that outputs can
+// express, over the images whose object is known.
 func (s *Set) Allowed() (meanIoU, corLoc float64) {
 	sum, right, known := 0.0, 0, 0
 	for i := range s.Images {

@@ -1,4 +1,5 @@
-// Package masks reads and writes masks: PNG images whose pixels are labels. It has the colours of labels, and paints them over images.
+// Package masks reads and writes masks: PNG images whose pixels are labels. It has the colours of labels, and paints
+// them over images.
 package masks
 
 import (
@@ -62,8 +63,9 @@ func HeaderOf(content []byte, name string) (images.Header, error) {
 	return images.HeaderOf(bytes.NewReader(content), name)
 }
 
-// Decode decodes a PNG image with a palette, whose indices are the labels, or with grey values, which are the labels, and turns it upright
-// as images are turned. Values.Read gives labels to other values. name is the name of its file, for messages.
+// Decode decodes a PNG image with a palette, whose indices are the labels, or with grey values, which are the labels,
+// and turns it upright as images are turned. Values.Read gives labels to other values. name is the name of its file,
+// for messages.
 func Decode(r io.Reader, name string) (*Mask, error) {
 	content, err := io.ReadAll(r)
 	if err != nil {
@@ -120,8 +122,9 @@ func (m *Mask) turn(stored images.Orientation) {
 	m.Stored = stored
 }
 
-// Fit turns a mask that was made of an image as its file stores it, and not upright: one of the size before the image was turned, which does not say
-// itself how it is stored. Another size than the image's is bad input; name and of are the names of their files, for messages.
+// Fit turns a mask that was made of an image as its file stores it, and not upright: one of the size before the image
+// was turned, which does not say itself how it is stored. Another size than the image's is bad input; name and of are
+// the names of their files, for messages.
 func (m *Mask) Fit(to images.Header, name, of string) error {
 	if width, height := to.Stored.Size(m.Width, m.Height); to.Stored.Swaps() && !m.Stored.Turns() && m.Width != m.Height && width == to.Width && height == to.Height {
 		m.turn(to.Stored)
@@ -142,7 +145,8 @@ func (m *Mask) copy(pixels []uint8, stride int) {
 	}
 }
 
-// copyGreys copies the pixels of a colour image all of which are opaque and grey, as programs for painting store masks of grey values.
+// copyGreys copies the pixels of a colour image all of which are opaque and grey, as programs for painting store masks
+// of grey values.
 func (m *Mask) copyGreys(from image.Image, name string) error {
 	m.Labels = make([]uint8, 0, m.Width*m.Height)
 	for y := range m.Height {
@@ -157,8 +161,8 @@ func (m *Mask) copyGreys(from image.Image, name string) error {
 	return nil
 }
 
-// Check returns a bad-input error about the first pixel whose label is neither below n nor Void. name is the name of the mask's file, and
-// where tells what the n labels come from.
+// Check returns a bad-input error about the first pixel whose label is neither below n nor Void. name is the name of
+// the mask's file, and where tells what the n labels come from.
 func (m *Mask) Check(n int, name, where string) error {
 	for i, l := range m.Labels {
 		if int(l) >= n && l != Void {
@@ -188,7 +192,8 @@ func (m *Mask) Image() image.Image {
 	return &image.Paletted{Pix: m.Labels, Stride: m.Width, Rect: bounds, Palette: m.Palette}
 }
 
-// Encode writes the mask as a PNG image that Decode reads. A palette without colours for some labels gets those of Palette.
+// Encode writes the mask as a PNG image that Decode reads. A palette without colours for some labels gets those of
+// Palette.
 func (m *Mask) Encode(w io.Writer) error {
 	if m.Palette != nil {
 		full := Palette()

@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// ReadNames reads the names of labels from a text file: line k, from 0, has that of label k. Empty lines at the end do not count.
+// ReadNames reads the names of labels from a text file: line k, from 0, has that of label k. Empty lines at the end do
+// not count.
 func ReadNames(path string) (*structured.Alphabet, error) {
 	f, err := host.Open(path)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// Overlay paints the colours of a mask over an image of the same size: opacity is their share from 0 to 1, and lines between different labels
-// are opaque. Void pixels keep the image's colour. colours are those of the labels.
+// Overlay paints the colours of a mask over an image of the same size: opacity is their share from 0 to 1, and lines
+// between different labels are opaque. Void pixels keep the image's colour. colours are those of the labels.
 func Overlay(m *images.Image, mask *Mask, colours color.Palette, opacity float64) *images.Image {
 	out := &images.Image{Width: m.Width, Height: m.Height, Pixels: make([]uint8, len(m.Pixels))}
 	copy(out.Pixels, m.Pixels)

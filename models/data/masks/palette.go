@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// first are the colours of the first labels. They are Okabe and Ito's, which colour-blind readers can distinguish, after a dark grey for
-// label 0, which is the background in many sets.
+// first are the colours of the first labels. They are Okabe and Ito's, which colour-blind readers can distinguish,
+// after a dark grey for label 0, which is the background in many sets.
 var first = []color.RGBA{
 	{0x3c, 0x3c, 0x3c, 255}, {0xe6, 0x9f, 0x00, 255}, {0x56, 0xb4, 0xe9, 255}, {0x00, 0x9e, 0x73, 255}, {0xf0, 0xe4, 0x42, 255},
 	{0x00, 0x72, 0xb2, 255}, {0xd5, 0x5e, 0x00, 255}, {0xcc, 0x79, 0xa7, 255},
@@ -21,7 +21,8 @@ func Palette() color.Palette {
 	return p
 }
 
-// Colour returns the colour of a label from 0 to Void. Beyond the first ones, hues are as far from each other as the golden ratio puts them.
+// Colour returns the colour of a label from 0 to Void. Beyond the first ones, hues are as far from each other as the
+// golden ratio puts them.
 func Colour(l int) color.RGBA {
 	switch {
 	case l == Void:

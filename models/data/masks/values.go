@@ -9,8 +9,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Values say what the values of pixels in files mean. Masks of one kind of object often have the values 0 and 255, and others have values far apart, so
-// that they are seen as different greys. In most sets values are labels, and 255 is void: nil Values.
+// Values say what the values of pixels in files mean. Masks of one kind of object often have the values 0 and 255, and
+// others have values far apart, so that they are seen as different greys. In most sets values are labels, and 255 is
+// void: nil Values.
 type Values struct {
 	Void   int     // the value of pixels that count nowhere; NoVoid: there is none
 	Labels []uint8 // the value of each label; nil: label k has the value k
@@ -22,8 +23,8 @@ const NoVoid = -1
 // None and Auto are settings: no value is void, and the files decide.
 const None, Auto = "none", "auto"
 
-// ParseValues reads the settings void (auto, none or a value) and mask-values (auto, or the values of the labels in their order). Auto is 255 for void,
-// unless that is the value of a label.
+// ParseValues reads the settings void (auto, none or a value) and mask-values (auto, or the values of the labels in
+// their order). Auto is 255 for void, unless that is the value of a label.
 func ParseValues(void, labels string) (*Values, error) {
 	v := &Values{Void: Void}
 	switch void {
@@ -88,7 +89,8 @@ func (v *Values) Names() []string {
 	return names
 }
 
-// Read returns a mask with labels in place of the values that its file has. A value that is none of theirs is bad input; name is that of the file.
+// Read returns a mask with labels in place of the values that its file has. A value that is none of theirs is bad
+// input; name is that of the file.
 func (v *Values) Read(m *Mask, name string) (*Mask, error) {
 	if v == nil {
 		return m, nil
@@ -129,7 +131,8 @@ func (v *Values) String() string {
 	return fmt.Sprintf("%s (--mask-values), or %d, void (--void)", labels, v.Void)
 }
 
-// Stored returns a mask with the values that files have in place of labels. Where no value is void, void pixels keep 255.
+// Stored returns a mask with the values that files have in place of labels. Where no value is void, void pixels
+// keep 255.
 func (v *Values) Stored(m *Mask) *Mask {
 	if v == nil {
 		return m
@@ -169,7 +172,8 @@ func (f *Found) List() []uint8 {
 	return all
 }
 
-// Object returns the values of a background and an object if there are no more than two values, the larger of which is 255; nil otherwise.
+// Object returns the values of a background and an object if there are no more than two values, the larger of which is
+// 255; nil otherwise.
 func (f *Found) Object() *Values {
 	if all := f.List(); len(all) == 2 && f[Void] {
 		return &Values{Void: NoVoid, Labels: all}
@@ -177,7 +181,8 @@ func (f *Found) Object() *Values {
 	return nil
 }
 
-// Plain reports whether more masks cannot make Object other than nil, nor show whether 255 is void: there are three other values, or 255 and two.
+// Plain reports whether more masks cannot make Object other than nil, nor show whether 255 is void: there are three
+// other values, or 255 and two.
 func (f *Found) Plain() bool {
 	all := f.List()
 	return len(all) > 3 || len(all) == 3 && f[Void]

@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// file is a tokenizer.json. Settings of padding and truncation do not matter here: sequences are not padded, and long ones are read in windows.
+// file is a tokenizer.json. Settings of padding and truncation do not matter here: sequences are not padded, and long
+// ones are read in windows.
 type file struct {
 	Added      []addedToken    `json:"added_tokens"`
 	Normaliser json.RawMessage `json:"normalizer"`
@@ -147,8 +148,8 @@ func (f *file) model() (model, error) {
 	return nil, structured.BadInput("model %q; dsp reads WordPiece, BPE and Unigram", m.Type)
 }
 
-// The longest word that WordPiece may cut, in characters, and the longest piece of any model, in bytes: to find the pieces of a word takes the square
-// of these.
+// The longest word that WordPiece may cut, in characters, and the longest piece of any model, in bytes: to find the
+// pieces of a word takes the square of these.
 const (
 	mostCharacters = 1000
 	mostPieceBytes = 1024

@@ -254,8 +254,8 @@ func (p *pieceAndScore) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// scoreOf reads a number as the library does, with two roundings: the digits as one integer, then the power of ten. Sums of scores tie often
-// ("OO", "O" and "O", "OO"), and their last bits decide.
+// scoreOf reads a number as the library does, with two roundings: the digits as one integer, then the power of ten.
+// Sums of scores tie often ("OO", "O" and "O", "OO"), and their last bits decide.
 func scoreOf(text string) float64 {
 	digits, exponent, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(text, "-")), "e")
 	power, _ := strconv.Atoi(exponent)

@@ -14,7 +14,8 @@ import (
 // normaliser changes text before it is split. An error is that it would make more than most bytes of it.
 type normaliser func(s string, most int) (string, error)
 
-// mostNormalised returns how many bytes a text of n bytes may become. Unicode's own forms make up to eleven times as much of it.
+// mostNormalised returns how many bytes a text of n bytes may become. Unicode's own forms make up to eleven times as
+// much of it.
 func mostNormalised(n int) int { return 64*n + 4096 }
 
 // plainly makes a normaliser of a function that makes little more of a text.
@@ -155,7 +156,8 @@ func checkSequence(n, inside int) error {
 	return nil
 }
 
-// newBertNormaliser makes the normaliser of BERT: it cleans text, sets Chinese characters apart, strips accents and lower-cases.
+// newBertNormaliser makes the normaliser of BERT: it cleans text, sets Chinese characters apart, strips accents and
+// lower-cases.
 func newBertNormaliser(raw json.RawMessage) (normaliser, error) {
 	p := struct {
 		Clean   bool  `json:"clean_text"`

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// precompiled is the table of replacements of a SentencePiece model: a double-array trie (Darts) over bytes, whose values are places in
-// a list of texts that end with a zero byte.
+// precompiled is the table of replacements of a SentencePiece model: a double-array trie (Darts) over bytes, whose
+// values are places in a list of texts that end with a zero byte.
 type precompiled struct {
 	units []uint32
 	texts []byte
@@ -45,8 +45,8 @@ func newPrecompiled(raw json.RawMessage) (normaliser, error) {
 	return t.normalise, nil
 }
 
-// normalise replaces graphemes that the table has, and in the others the characters that it has. Only short graphemes are looked up whole, as
-// in SentencePiece's ports.
+// normalise replaces graphemes that the table has, and in the others the characters that it has. Only short graphemes
+// are looked up whole, as in SentencePiece's ports.
 func (p *precompiled) normalise(s string, most int) (string, error) {
 	var b strings.Builder
 	for state := -1; s != ""; {

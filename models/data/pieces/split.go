@@ -12,7 +12,8 @@ import (
 // splitter splits text into parts, which a model cuts one by one, and hands them to yield.
 type splitter func(s string, yield func(part string))
 
-// newSplitter makes the splitter that a tokenizer.json describes, inside of that many sequences. With space it expects a space before each word.
+// newSplitter makes the splitter that a tokenizer.json describes, inside of that many sequences. With space it expects
+// a space before each word.
 func newSplitter(raw json.RawMessage, inside int) (split splitter, space bool, err error) {
 	name, err := kind(raw)
 	if err != nil {
@@ -114,7 +115,8 @@ func newSplitter(raw json.RawMessage, inside int) (split splitter, space bool, e
 	return nil, false, structured.BadInput("pre_tokenizer %q, which dsp does not know", name)
 }
 
-// runes hands the parts of s to yield that lie between the characters that drop reports; those that alone reports are parts of their own.
+// runes hands the parts of s to yield that lie between the characters that drop reports; those that alone reports are
+// parts of their own.
 func runes(s string, drop, alone func(r rune) bool, yield func(string)) {
 	from := 0
 	for i, r := range s {

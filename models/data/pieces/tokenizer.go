@@ -1,8 +1,9 @@
 // Package pieces cuts words into the pieces that a pretrained encoder reads, as the tokenizer.json of its folder says.
 //
-// It does what the library "tokenizers" of Hugging Face does with words that are given (is_split_into_words), for the normalisers,
-// splitters and models that the encoders of dsp come with: WordPiece, byte-level BPE and Unigram. Words are cut one by one, so a cut word can
-// be kept. bench/pieces.py compares the numbers of the pieces with those of the library.
+// It does what the library "tokenizers" of Hugging Face does with words that are given (is_split_into_words), for the
+// normalisers, splitters and models that the encoders of dsp come with: WordPiece, byte-level BPE and Unigram. Words
+// are cut one by one, so a cut word can be kept. bench/pieces.py compares the numbers of the pieces with those of the
+// library.
 package pieces
 
 import (
@@ -46,7 +47,8 @@ type model interface {
 	number(piece string) (int32, bool)
 }
 
-// mostBytes is the size of the largest tokenizer.json that is read. Those of vocabularies of a quarter of a million pieces have 35 MB.
+// mostBytes is the size of the largest tokenizer.json that is read. Those of vocabularies of a quarter of a million
+// pieces have 35 MB.
 const mostBytes = 256 << 20
 
 // Open reads the tokenizer in the folder of an encoder.
@@ -136,8 +138,8 @@ func Parse(content []byte, name string) (t *Tokenizer, err error) {
 // mostPieces is the largest number of a piece that is taken as one.
 const mostPieces = 1 << 26
 
-// Fits returns an error unless the numbers of the pieces go with an encoder that has a vocabulary of that size, as its config.json says. An
-// encoder may have some more, which no text uses: people round the size up.
+// Fits returns an error unless the numbers of the pieces go with an encoder that has a vocabulary of that size, as its
+// config.json says. An encoder may have some more, which no text uses: people round the size up.
 func (t *Tokenizer) Fits(vocabulary int) error {
 	if t.Size > vocabulary || t.Size < vocabulary*9/10 {
 		return structured.BadInput("%s: a vocabulary of %d pieces, but that of the encoder has %d (vocab_size in config.json); take the tokenizer that came with the encoder",
@@ -161,7 +163,8 @@ const (
 // NewCutter returns a Cutter of t.
 func (t *Tokenizer) NewCutter() *Cutter { return &Cutter{of: t, kept: map[string][]int32{}} }
 
-// Cut appends the numbers of the pieces of a word to ids: one at least, the unknown piece for a word without any. An error names the word.
+// Cut appends the numbers of the pieces of a word to ids: one at least, the unknown piece for a word without any. An
+// error names the word.
 func (c *Cutter) Cut(ids []int32, word string) ([]int32, error) {
 	if kept, ok := c.kept[word]; ok {
 		return append(ids, kept...), nil

@@ -36,8 +36,8 @@ type borderSums struct {
 	distance [2]float64
 }
 
-// Borders returns the pairs of neighbours, sorted by their numbers. Regions are neighbours if a pixel of one is beside or above a pixel of the
-// other; if corners is true, pixels whose corners touch make neighbours too.
+// Borders returns the pairs of neighbours, sorted by their numbers. Regions are neighbours if a pixel of one is beside
+// or above a pixel of the other; if corners is true, pixels whose corners touch make neighbours too.
 func Borders(m *images.Image, p *Partition, corners bool) []Border {
 	index := map[uint64]int{}
 	var sums []borderSums

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// connected makes the connected parts of clusters regions. A part of fewer than least pixels becomes one with the neighbour that it shares the
-// longest border with, the smallest parts first.
+// connected makes the connected parts of clusters regions. A part of fewer than least pixels becomes one with the
+// neighbour that it shares the longest border with, the smallest parts first.
 func connected(m *images.Image, of []int32, least int) *Partition {
 	p := components(m.Width, m.Height, of)
 	sizes := p.sizes()

@@ -6,12 +6,12 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// around lists the features of a region of which the means over its neighbours are features, too: colour, its spread, and the strength of the
-// gradient.
+// around lists the features of a region of which the means over its neighbours are features, too: colour, its spread,
+// and the strength of the gradient.
 var around = [...]int{0, 1, 2, 3, 4, 5, images.StrengthAt}
 
-// Dim is the number of features of a region: those of images.Image.Regions (mean colour, spread of the colour, orientations and strength of the
-// gradient, position), then means over the neighbours.
+// Dim is the number of features of a region: those of images.Image.Regions (mean colour, spread of the colour,
+// orientations and strength of the gradient, position), then means over the neighbours.
 const Dim = images.CellFeatures + len(around)
 
 // Features appends the features of the regions [Count×Dim] to dst. A region without neighbours is its own.

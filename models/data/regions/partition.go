@@ -1,5 +1,5 @@
-// Package regions divides images into the cells of a grid or into superpixels, finds which of them are neighbours, and computes the features of
-// both. The regions are the variables of a graph; a labeling of them becomes a mask again.
+// Package regions divides images into the cells of a grid or into superpixels, finds which of them are neighbours, and
+// computes the features of both. The regions are the variables of a graph; a labeling of them becomes a mask again.
 package regions
 
 import (
@@ -14,8 +14,8 @@ type Partition struct {
 	Count         int     // regions
 }
 
-// Grid divides an image into cells of about cell × cell pixels, numbered row by row. If cell does not divide a side of the image, the cells
-// are a little longer or shorter along it. The sides are at least 1.
+// Grid divides an image into cells of about cell × cell pixels, numbered row by row. If cell does not divide a side of
+// the image, the cells are a little longer or shorter along it. The sides are at least 1.
 func Grid(width, height, cell int) *Partition {
 	columns, rows := parts(width, cell), parts(height, cell)
 	p := &Partition{width, height, make([]int32, width*height), rows * columns}
@@ -74,8 +74,8 @@ func (p *Partition) Spread(values []float32) []float32 {
 	return out
 }
 
-// Count returns how many pixels of each label the regions have in a mask of the image's size, as a sparse matrix with a row per region: label l
-// of a row has that number as its value. Void pixels do not count.
+// Count returns how many pixels of each label the regions have in a mask of the image's size, as a sparse matrix with a
+// row per region: label l of a row has that number as its value. Void pixels do not count.
 func Count(p *Partition, mask *masks.Mask) *structured.Sparse {
 	labels := mask.Max() + 1
 	counts := make([]int, p.Count*labels)
@@ -96,8 +96,8 @@ func Count(p *Partition, mask *masks.Mask) *structured.Sparse {
 	return s
 }
 
-// Majority returns the label that most pixels of a row of Count have, the lowest of several, and the number of pixels with a label; label −1
-// if there are none.
+// Majority returns the label that most pixels of a row of Count have, the lowest of several, and the number of pixels
+// with a label; label −1 if there are none.
 func Majority(labels []int32, pixels []float32) (label int32, labelled float32) {
 	label = -1
 	most := float32(0)

@@ -6,8 +6,9 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// SLIC divides images into superpixels: k-means over position and CIELAB colour from a grid of centres, each of which looks for pixels only
-// nearby (Achanta, Shaji, Smith, Lucchi, Fua and Süsstrunk 2012, Algorithm 1). The same image gives the same superpixels.
+// SLIC divides images into superpixels: k-means over position and CIELAB colour from a grid of centres, each of which
+// looks for pixels only nearby (Achanta, Shaji, Smith, Lucchi, Fua and Süsstrunk 2012, Algorithm 1). The same image
+// gives the same superpixels.
 type SLIC struct {
 	Count       int     // superpixels that are wanted, at least 1; there are a few more or less
 	Compactness float64 // m > 0: the distance of colours that weighs as much as a superpixel's side; 10 suits most images
@@ -20,7 +21,8 @@ type slicCentre struct {
 	x, y   float32
 }
 
-// Partition divides an image. The superpixels are connected (through the sides of their pixels) and are numbered by their first pixels, row by row.
+// Partition divides an image. The superpixels are connected (through the sides of their pixels) and are numbered by
+// their first pixels, row by row.
 func (s SLIC) Partition(m *images.Image) *Partition {
 	pixels := toLab(m)
 	n := len(pixels)
@@ -43,8 +45,8 @@ func (s SLIC) Partition(m *images.Image) *Partition {
 	return connected(m, c.of, n/(4*len(c.centres)))
 }
 
-// startingGrid divides an image into columns and rows of squares whose sides are about step. The shorter side of the image comes first, so that
-// their number is right if it is shorter than step.
+// startingGrid divides an image into columns and rows of squares whose sides are about step. The shorter side of the
+// image comes first, so that their number is right if it is shorter than step.
 func startingGrid(width, height int, step float64) (columns, rows int) {
 	if width > height {
 		rows, columns = startingGrid(height, width, step)
@@ -55,8 +57,8 @@ func startingGrid(width, height int, step float64) (columns, rows int) {
 	return columns, min(max(1, rows), height)
 }
 
-// startingCentres puts a centre into the middle of each cell of a grid, and moves it to the pixel around it with the smallest gradient, so that
-// it is neither on an edge nor on a noisy pixel.
+// startingCentres puts a centre into the middle of each cell of a grid, and moves it to the pixel around it with the
+// smallest gradient, so that it is neither on an edge nor on a noisy pixel.
 func startingCentres(m *images.Image, pixels []lab, columns, rows int) []slicCentre {
 	centres := make([]slicCentre, 0, columns*rows)
 	for r := range rows {
@@ -87,8 +89,8 @@ type clustering struct {
 	distance      []float32 // [pixels] to it
 }
 
-// assign gives every pixel the nearest centre of those within reach in both directions. A pixel that no centre reaches keeps its last one.
-// place weighs the squared distance in pixels against that of the colours.
+// assign gives every pixel the nearest centre of those within reach in both directions. A pixel that no centre reaches
+// keeps its last one. place weighs the squared distance in pixels against that of the colours.
 func (c *clustering) assign(reach int, place float32) {
 	for i := range c.distance {
 		c.distance[i] = math.MaxFloat32

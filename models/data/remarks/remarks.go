@@ -1,4 +1,5 @@
-// Package remarks collects what readers of data say about single examples: which are bad and left out, and what was done to others.
+// Package remarks collects what readers of data say about single examples: which are bad and left out, and what was
+// done to others.
 package remarks
 
 import (
@@ -12,7 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Remarks are those of one run. Nil remarks refuse bad examples, and forget what they are told. Several goroutines may add to them.
+// Remarks are those of one run. Nil remarks refuse bad examples, and forget what they are told. Several goroutines may
+// add to them.
 type Remarks struct {
 	skip bool
 
@@ -52,8 +54,8 @@ func (r *Remarks) Skips() bool { return r != nil && r.skip }
 // Apart returns remarks like r that are forgotten, for what is read before it is read again.
 func (r *Remarks) Apart() *Remarks { return New(r.Skips()) }
 
-// Bad decides on an example that is bad. It returns nil, and keeps the reason, if the example is to be left out. Errors that are no bad input always
-// come back.
+// Bad decides on an example that is bad. It returns nil, and keeps the reason, if the example is to be left out. Errors
+// that are no bad input always come back.
 func (r *Remarks) Bad(err error) error {
 	if !r.Skips() || !structured.IsBadInput(err) || errors.Is(err, context.Canceled) {
 		return err
@@ -62,7 +64,8 @@ func (r *Remarks) Bad(err error) error {
 	return nil
 }
 
-// Keep returns the data without the examples for which check has an error that leaves them out. None that is left is bad input.
+// Keep returns the data without the examples for which check has an error that leaves them out. None that is left is
+// bad input.
 func (r *Remarks) Keep(d *structured.Dataset, check func(i int) error) (*structured.Dataset, error) {
 	kept, first, err := r.keep(d, check)
 	if err == nil && kept.Len() == 0 {
@@ -153,7 +156,8 @@ func (r *Remarks) Made() List {
 // mostListed is how many of the examples that are left out are listed.
 const mostListed = 100
 
-// Log writes the remarks to a log and forgets them: how many examples are left out and why, and a line for each thing that was done to others.
+// Log writes the remarks to a log and forgets them: how many examples are left out and why, and a line for each thing
+// that was done to others.
 func (r *Remarks) Log(log *slog.Logger) {
 	if r == nil {
 		return

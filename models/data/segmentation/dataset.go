@@ -48,8 +48,9 @@ func (r Reader) validate() error {
 //	Costs                 the number of labelled pixels of a region, relative to the mean
 //	table graphs.PixelRows  the numbers of pixels by label, for graphs.Evaluator
 //
-// A region without a labelled pixel is left out with its edges, unless All is true: then its label is −1, not known, and costs nothing. An image
-// without any labelled pixel becomes an example without variables. A source without any labelled pixel is bad input.
+// A region without a labelled pixel is left out with its edges, unless All is true: then its label is −1, not known,
+// and costs nothing. An image without any labelled pixel becomes an example without variables. A source without any
+// labelled pixel is bad input.
 func (r Reader) Read(ctx context.Context, source Source) (*structured.Dataset, error) {
 	if err := r.validate(); err != nil {
 		return nil, err

@@ -24,9 +24,10 @@ type Folder struct {
 	maskFiles     []string // nil without masks
 }
 
-// OpenFolder lists the images of a folder, sorted by name, or one image, and the masks of another; masksIn is "" for images without masks. Files that end
-// neither in .png nor, for images, in .jpg or .jpeg do not count. It is bad input if an image has no mask, a mask no image (but where one image is read), or
-// two files the same name. Where bad examples are left out, so are images without masks, and masks may be those of other images.
+// OpenFolder lists the images of a folder, sorted by name, or one image, and the masks of another; masksIn is "" for
+// images without masks. Files that end neither in .png nor, for images, in .jpg or .jpeg do not count. It is bad input
+// if an image has no mask, a mask no image (but where one image is read), or two files the same name. Where bad
+// examples are left out, so are images without masks, and masks may be those of other images.
 func OpenFolder(imagesIn, masksIn string, say *remarks.Remarks) (*Folder, error) {
 	dir, files, err := images.Files(imagesIn)
 	if err != nil {
@@ -122,7 +123,8 @@ func (f *Folder) Len() int { return len(f.ids) }
 
 func (f *Folder) Masks() bool { return f.maskFiles != nil }
 
-// Values returns the values in the masks, of all of them or of as many as are enough. Masks that cannot be read have none: Load says why.
+// Values returns the values in the masks, of all of them or of as many as are enough. Masks that cannot be read have
+// none: Load says why.
 func (f *Folder) Values(ctx context.Context, threads int, enough func(*masks.Found) bool) (found masks.Found, err error) {
 	if f.maskFiles == nil {
 		return found, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Inputs say what a network reads of a region: its features (see regions.Features), or a patch, which is an image of it and its surroundings, or
-// both. Zero values are those of features.
+// Inputs say what a network reads of a region: its features (see regions.Features), or a patch, which is an image of it
+// and its surroundings, or both. Zero values are those of features.
 type Inputs struct {
 	Patch   int     // pixels along each side of the patch, after the image is resized so that it spans Context; 0 for features alone
 	Context float64 // side of the patch in sides of a region (of a cell, or of a square as large as the mean superpixel); 0 means 3
@@ -63,7 +63,8 @@ func (r Reader) scale(width, height int) float64 {
 	return float64(r.Patch) / (cmp.Or(r.Context, 3) * side)
 }
 
-// ScaledPixels returns how many pixels an image of that size has at the scale of patches, at most images.MaxPixels: larger ones are refused.
+// ScaledPixels returns how many pixels an image of that size has at the scale of patches, at most images.MaxPixels:
+// larger ones are refused.
 func (r Reader) ScaledPixels(width, height int) int {
 	scale := r.scale(width, height)
 	return int(min(images.MaxPixels, max(1, scale*float64(width))*max(1, scale*float64(height))))

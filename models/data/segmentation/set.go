@@ -24,8 +24,8 @@ func (s *Set) Load(i int) (Example, error) { return s.reader.load(s.source, s.nu
 // Values are those of the labels in files.
 func (s *Set) Values() *masks.Values { return s.reader.Values }
 
-// Paint returns the mask that the labels of the regions of example e make, and for every pixel what values [regions] has for its region, if it
-// is not nil.
+// Paint returns the mask that the labels of the regions of example e make, and for every pixel what values [regions]
+// has for its region, if it is not nil.
 func (s *Set) Paint(e Example, y []int32, values []float32) (*masks.Mask, []float32) {
 	p := s.reader.partition(e.Image)
 	if values != nil {

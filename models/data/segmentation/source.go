@@ -1,5 +1,5 @@
-// Package segmentation makes graphs of images and their masks: a variable for each region of an image, and an edge between neighbours. It reads
-// images and masks from folders.
+// Package segmentation makes graphs of images and their masks: a variable for each region of an image, and an edge
+// between neighbours. It reads images and masks from folders.
 package segmentation
 
 import (

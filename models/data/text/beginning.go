@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Beginning returns the first sequences of a text file, at most limit bytes, and the ratio of the file's length to theirs.
-// For standard input, pipes and devices, whose length is unknown, it reads nothing and returns 0.
+// Beginning returns the first sequences of a text file, at most limit bytes, and the ratio of the file's length to
+// theirs. For standard input, pipes and devices, whose length is unknown, it reads nothing and returns 0.
 func Beginning(path string, limit int) (text []byte, times float64, err error) {
 	info, err := os.Stat(path)
 	if path == "-" || err == nil && !info.Mode().IsRegular() {

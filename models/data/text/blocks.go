@@ -13,7 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// blockSize is the number of bytes that are parsed at a time; a longer sequence makes its block longer. Tests change it.
+// blockSize is the number of bytes that are parsed at a time; a longer sequence makes its block longer. Tests change
+// it.
 var blockSize = 1 << 20
 
 // A block is a piece of a text file that ends with a blank line or with the file, so that it holds whole sequences.
@@ -164,7 +165,8 @@ func (c *blocks) fill(want int) error {
 	return nil
 }
 
-// afterBlank returns the end of the last blank line that starts at or after from, itself the start of a line; 0 if there is none.
+// afterBlank returns the end of the last blank line that starts at or after from, itself the start of a line; 0 if
+// there is none.
 func afterBlank(text []byte, from int) int {
 	for end := bytes.LastIndexByte(text, '\n') + 1; end > from; {
 		start := bytes.LastIndexByte(text[:end-1], '\n') + 1
@@ -202,8 +204,9 @@ type parsed[T any] struct {
 	bad  []error
 }
 
-// parseBlocks parses blocks on several threads (0: all cores) with one parser per thread, and passes the results to merge in
-// file order, on the calling goroutine. It stops at the first error in file order, unless say leaves bad sequences out.
+// parseBlocks parses blocks on several threads (0: all cores) with one parser per thread, and passes the results to
+// merge in file order, on the calling goroutine. It stops at the first error in file order, unless say leaves bad
+// sequences out.
 func parseBlocks[T any](c *blocks, threads int, say *remarks.Remarks, newParser func() func(block) (T, error), merge func(T) error) error {
 	parse := func(parse func(block) (T, error), b block) (p parsed[T], err error) {
 		for {

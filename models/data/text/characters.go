@@ -6,13 +6,13 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// longestWord is how many characters of a word EncodeCharacters keeps at most: of longer ones, such as addresses of web pages, the
-// first half and the last half of that many.
+// longestWord is how many characters of a word EncodeCharacters keeps at most: of longer ones, such as addresses of web
+// pages, the first half and the last half of that many.
 const longestWord = 32
 
-// BuildCharacters collects the characters of the words of a data set. Characters seen fewer than minCount times are left out, so that
-// training sees Unknown too. Number 0 is Unknown; the others are sorted from frequent to rare. Peers, of
-// which each has its own examples, count those of all.
+// BuildCharacters collects the characters of the words of a data set. Characters seen fewer than minCount times are
+// left out, so that training sees Unknown too. Number 0 is Unknown; the others are sorted from frequent to rare. Peers,
+// of which each has its own examples, count those of all.
 func BuildCharacters(d *structured.Dataset, minCount int, peers structured.Peers) (*structured.Alphabet, error) {
 	words, err := wordsOf(d)
 	if err != nil {

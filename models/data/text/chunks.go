@@ -13,14 +13,15 @@ import (
 // ChunkSize is how many bytes a chunk has, unless Chunks.Size says otherwise.
 const ChunkSize = 1 << 16
 
-// A Chunk is a chunk of a text file that ends with a blank line, or any line, or with the file: no sequence crosses its ends.
+// A Chunk is a chunk of a text file that ends with a blank line, or any line, or with the file: no sequence crosses its
+// ends.
 type Chunk struct {
 	Text []byte
 	Line int // the number of its first line, from 1
 }
 
-// Chunks cuts a text file into chunks as it arrives. It does not wait for more than one sequence, so that sequences piped in one by
-// one can be answered one by one.
+// Chunks cuts a text file into chunks as it arrives. It does not wait for more than one sequence, so that sequences
+// piped in one by one can be answered one by one.
 type Chunks struct {
 	r    io.Reader
 	name string
@@ -31,7 +32,8 @@ type Chunks struct {
 	// Size is how many bytes a chunk has, unless a sequence is longer or less has arrived; 0: ChunkSize.
 	Size int
 
-	// Most is how many lines a sequence has at most; 0: any number. It keeps a stream without blank lines from taking all memory.
+	// Most is how many lines a sequence has at most; 0: any number. It keeps a stream without blank lines from taking
+	// all memory.
 	Most  int
 	lines int // of rest behind empty
 
@@ -42,7 +44,8 @@ type Chunks struct {
 	comments string // what lines start with that are no tokens, or may be none; empty: no line does
 }
 
-// NewChunks cuts r, whose name is for messages. comments are those of Conll.Comments: a chunk has more than comments, unless it is the last one.
+// NewChunks cuts r, whose name is for messages. comments are those of Conll.Comments: a chunk has more than comments,
+// unless it is the last one.
 func NewChunks(r io.Reader, name, comments string) *Chunks {
 	p := &Chunks{r: r, name: name, line: 1, comments: cmp.Or(comments, hash)}
 	if comments == NoComments {
@@ -102,8 +105,8 @@ func (p *Chunks) Next() (Chunk, bool, error) {
 	return chunk, true, nil
 }
 
-// afterBlankLine returns where the last blank line ends that starts at or after from, the start of a line; 0 if there is
-// none.
+// afterBlankLine returns where the last blank line ends that starts at or after from, the start of a line; 0 if there
+// is none.
 func afterBlankLine(text []byte, from int) int {
 	for end := bytes.LastIndexByte(text, '\n') + 1; end > from; {
 		start := bytes.LastIndexByte(text[:end-1], '\n') + 1
@@ -115,7 +118,8 @@ func afterBlankLine(text []byte, from int) int {
 	return 0
 }
 
-// Halves parts a chunk between two sequences, about in the middle; false if it has only one. With lines, every line is a sequence.
+// Halves parts a chunk between two sequences, about in the middle; false if it has only one. With lines, every line is
+// a sequence.
 func (p Chunk) Halves(lines bool) (first, second Chunk, several bool) {
 	best, number := 0, 0 // where the second half begins, and its line
 	for at, line := 0, p.Line; at < len(p.Text); {

@@ -26,7 +26,8 @@ type aside struct {
 	lines string
 }
 
-// columnParser collects the tokens of a block. The parser of each format embeds it and calls token, skip and endSequence.
+// columnParser collects the tokens of a block. The parser of each format embeds it and calls token, skip and
+// endSequence.
 type columnParser struct {
 	place
 	tokens int
@@ -152,8 +153,8 @@ func (j *columnJoin) endAside() {
 	}
 }
 
-// finish returns the data set. Unless unlabeled, its labels are those of LabelColumn, and must be in alphabet if that is not
-// nil.
+// finish returns the data set. Unless unlabeled, its labels are those of LabelColumn, and must be in alphabet if that
+// is not nil.
 func (j *columnJoin) finish(alphabet *structured.Alphabet, unlabeled bool) *structured.Dataset {
 	d := j.d
 	j.endAside()
@@ -170,8 +171,8 @@ func (j *columnJoin) finish(alphabet *structured.Alphabet, unlabeled bool) *stru
 	return d
 }
 
-// NumberLabels gives d the labels in its LabelColumn, numbered by alphabet; nil numbers those of the column in their order. A label that
-// alphabet lacks is −1.
+// NumberLabels gives d the labels in its LabelColumn, numbered by alphabet; nil numbers those of the column in their
+// order. A label that alphabet lacks is −1.
 func NumberLabels(d *structured.Dataset, alphabet *structured.Alphabet) {
 	column := d.Column(LabelColumn)
 	if d.Alphabet = alphabet; alphabet == nil {

@@ -26,8 +26,8 @@ type columnField struct {
 	index int // index from 0, or negative from the right: −1 is the last
 }
 
-// ParseColumns parses a list like "word=0,pos=1,label=-1": names and column indices from 0; negative ones count from the
-// right. LabelColumn is the gold label; every other name is an input.
+// ParseColumns parses a list like "word=0,pos=1,label=-1": names and column indices from 0; negative ones count from
+// the right. LabelColumn is the gold label; every other name is an input.
 func ParseColumns(spec string) (Columns, error) {
 	var c Columns
 	for _, item := range strings.Split(spec, ",") {
@@ -71,8 +71,8 @@ func (c Columns) minWidth() int {
 	return left + right
 }
 
-// Names returns the names of the columns of a file without labels that has width columns with them, 0 for no more than are named: "" for
-// those without a name.
+// Names returns the names of the columns of a file without labels that has width columns with them, 0 for no more than
+// are named: "" for those without a name.
 func (c Columns) Names(width int) []string {
 	return slices.DeleteFunc(c.names(max(width, c.minWidth())), func(name string) bool { return name == LabelColumn })
 }

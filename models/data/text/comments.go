@@ -46,7 +46,8 @@ func (s *Survey) add(label string) {
 	}
 }
 
-// labelShape returns a label with A, a and 0 for runs of capitals, other letters and digits. Entity tags look alike in all notations.
+// labelShape returns a label with A, a and 0 for runs of capitals, other letters and digits. Entity tags look alike in
+// all notations.
 func labelShape(label string) string {
 	for _, outside := range []string{"O", "o"} {
 		if label == outside || chains.EntityTags(structured.NewAlphabet(label, outside)) {
@@ -80,9 +81,9 @@ const (
 	isComment
 )
 
-// judge says what a line with # in front of or behind a sentence is. Lines that do not have the columns of the others, and "# key = value",
-// are comments. A label that tokens have makes a token. Any other label makes a comment, unless it looks like those of tokens in a file
-// that has no comments for sure.
+// judge says what a line with # in front of or behind a sentence is. Lines that do not have the columns of the others,
+// and "# key = value", are comments. A label that tokens have makes a token. Any other label makes a comment, unless it
+// looks like those of tokens in a file that has no comments for sure.
 func (h *conllHead) judge(line string, fields []string) verdict {
 	if len(fields) != len(h.roles) || hasEmpty(fields) || isKeyed(line) {
 		return isComment
@@ -132,8 +133,8 @@ func (c *Conll) byHand(line string) (said, comment bool) {
 	return true, strings.HasPrefix(line, c.Comments)
 }
 
-// LookThrough surveys a file. It returns nil where no line starts with #, and where Comments says which lines are comments; mistakes in the file are for Read to find.
-// It opens the file twice where some line does.
+// LookThrough surveys a file. It returns nil where no line starts with #, and where Comments says which lines are
+// comments; mistakes in the file are for Read to find. It opens the file twice where some line does.
 func (c Conll) LookThrough(open func() (io.ReadCloser, error), name string) (*Survey, error) {
 	if c.Comments != "" {
 		return nil, nil

@@ -13,12 +13,14 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Conll reads text in columns: one line per token, with blank lines between sentences. Columns are separated by tabs if the
-// line of the first token has one, else by spaces. A line of white space is blank, and several blank lines count as one. A
-// -DOCSTART- line ends a sentence and is not a token, and a first line that names the columns (word pos ner) is none, either.
+// Conll reads text in columns: one line per token, with blank lines between sentences. Columns are separated by tabs if
+// the line of the first token has one, else by spaces. A line of white space is blank, and several blank lines count as
+// one. A -DOCSTART- line ends a sentence and is not a token, and a first line that names the columns (word pos ner) is
+// none, either.
 //
-// A line that starts with # may be a token or a comment, which Comments says. Where it does not, such a line is a comment if it stands in front of a
-// sentence or behind it and does not have the columns of other lines, reads "# key = value", or has a label that no token has (Survey).
+// A line that starts with # may be a token or a comment, which Comments says. Where it does not, such a line is a
+// comment if it stands in front of a sentence or behind it and does not have the columns of other lines, reads "# key =
+// value", or has a label that no token has (Survey).
 type Conll struct {
 	Columns   Columns              // names of the columns; the zero value means DefaultColumns
 	Width     int                  // number of columns, including the label's, if the training data determines it, else 0
@@ -32,13 +34,13 @@ type Conll struct {
 
 	Remarks *remarks.Remarks // on sequences; nil refuses bad ones
 
-	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
-	// sequences. Nil: Read returns all sequences.
+	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns
+	// a data set without sequences. Nil: Read returns all sequences.
 	Each func(d *structured.Dataset) error
 }
 
-// Read reads a data set: Columns, ColumnNames, Lines, Layout and, unless Unlabeled, Labels. All lines must have the same
-// number of columns. Errors name the line.
+// Read reads a data set: Columns, ColumnNames, Lines, Layout and, unless Unlabeled, Labels. All lines must have the
+// same number of columns. Errors name the line.
 func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	c = c.withColumns()
 	if !c.Unlabeled && !c.Columns.Has(LabelColumn) {
@@ -106,7 +108,8 @@ type conllHead struct {
 	label  int      // the column of the labels
 }
 
-// read finds the first token and its columns. It returns false if there is none. A line that may be a comment counts where there is no other.
+// read finds the first token and its columns. It returns false if there is none. A line that may be a comment counts
+// where there is no other.
 func (h *conllHead) read(in *blocks) (bool, error) {
 	var looked []block
 	first, number := "", 0
@@ -158,8 +161,8 @@ func (h *conllHead) setFirst(file, line string, number int) error {
 	return err
 }
 
-// setGood takes the format from the first sentence all of whose lines have the same columns, where these are enough. Where there is none, it is that of the
-// first line.
+// setGood takes the format from the first sentence all of whose lines have the same columns, where these are enough.
+// Where there is none, it is that of the first line.
 func (h *conllHead) setGood(in *blocks, looked []block, line string, number int) error {
 	for k := 0; ; k++ {
 		if k == len(looked) {
@@ -262,7 +265,8 @@ func (h *conllHead) noTokens(file string) error {
 	return structured.BadInput("%s: %w, expected lines of at least %s (%s)", file, host.ErrNoTokens, columnCount(h.Columns.minWidth()), h.namedAs())
 }
 
-// prose returns an addition to the error that a line has a wrong number of columns: that it looks like raw text, or nothing.
+// prose returns an addition to the error that a line has a wrong number of columns: that it looks like raw text, or
+// nothing.
 func (h *conllHead) prose(fields []string) string {
 	words := 0
 	for _, field := range fields {
@@ -295,7 +299,8 @@ func (h *conllHead) expected() string {
 	return "at least " + h.named()
 }
 
-// named returns the columns that there must be: "3 (word pos label, from --columns)", with the origin that Columns names.
+// named returns the columns that there must be: "3 (word pos label, from --columns)", with the origin that Columns
+// names.
 func (h *conllHead) named() string {
 	return strconv.Itoa(h.Columns.minWidth()) + " (" + h.namedAs() + ")"
 }

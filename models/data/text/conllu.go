@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Conllu reads CoNLL-U, the format of Universal Dependencies: ten columns separated by tabs, one line per word, with blank
-// lines between sentences. Comments (#…), multiword tokens (1-2) and empty nodes (1.1) are not tokens. A comment
+// Conllu reads CoNLL-U, the format of Universal Dependencies: ten columns separated by tabs, one line per word, with
+// blank lines between sentences. Comments (#…), multiword tokens (1-2) and empty nodes (1.1) are not tokens. A comment
 // "# sent_id = x" names its sentence.
 type Conllu struct {
 	Label     string               // column of the labels: upos (also ""), xpos, feats, deprel, misc:KEY for KEY=label in the last column, or misc for what has no key there
@@ -29,8 +29,8 @@ type Conllu struct {
 	// CheckTree returns what is wrong with the heads and relations of a sentence, and its word. Nil checks no trees.
 	CheckTree func(heads, relations []string) (word int, err error)
 
-	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
-	// sequences. Nil: Read returns all sequences.
+	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns
+	// a data set without sequences. Nil: Read returns all sequences.
 	Each func(d *structured.Dataset) error
 }
 
@@ -55,8 +55,8 @@ func IsConllu(names []string) bool {
 	return true
 }
 
-// ConlluColumns returns the names of the columns of a file whose labels are in the given column (see Conllu.Label), without those in
-// misc.
+// ConlluColumns returns the names of the columns of a file whose labels are in the given column (see Conllu.Label),
+// without those in misc.
 func ConlluColumns(label string) []string {
 	columns := slices.Clone(conlluColumns)
 	if k := slices.Index(columns, cmp.Or(label, "upos")); k >= 0 && label != misc {
@@ -70,9 +70,9 @@ const ConlluWidth = 10
 
 var conlluColumns = []string{"id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"}
 
-// Read reads a data set: the ten Columns of the file (the label's is named LabelColumn), Lines, Layout, IDs if a sentence has
-// one, and, unless Unlabeled, Labels. Labels in misc form an eleventh column, which is absent if Unlabeled and no
-// token has one. Errors name the line.
+// Read reads a data set: the ten Columns of the file (the label's is named LabelColumn), Lines, Layout, IDs if a
+// sentence has one, and, unless Unlabeled, Labels. Labels in misc form an eleventh column, which is absent if Unlabeled
+// and no token has one. Errors name the line.
 func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	columns := slices.Clone(conlluColumns)
 	if c.Label == "" {

@@ -15,8 +15,8 @@ const misc = "misc"
 // outside is the tag of words outside entities.
 const outside = "O"
 
-// miscItems yields where the items are that the last column of CoNLL-U lists: "key=value", or a value without a key. A bar separates items, and so does a blank in
-// front of a "key=value".
+// miscItems yields where the items are that the last column of CoNLL-U lists: "key=value", or a value without a key. A
+// bar separates items, and so does a blank in front of a "key=value".
 func miscItems(list string) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		from := 0
@@ -41,7 +41,8 @@ func startsWithKey(text string) bool {
 	return end > 0 && text[end] == '='
 }
 
-// valueIn returns the value of a key in the last column of CoNLL-U, and with an empty key the first value that has none; "_" if there is no such value.
+// valueIn returns the value of a key in the last column of CoNLL-U, and with an empty key the first value that has
+// none; "_" if there is no such value.
 func valueIn(list, key string) string {
 	if from, to := placeIn(list, key); to > from {
 		return list[from:to]
@@ -49,8 +50,8 @@ func valueIn(list, key string) string {
 	return noLabel
 }
 
-// placeIn returns where the value of a key is in the last column of CoNLL-U, and with an empty key the first value that has none; from and to are equal if there
-// is none.
+// placeIn returns where the value of a key is in the last column of CoNLL-U, and with an empty key the first value that
+// has none; from and to are equal if there is none.
 func placeIn(list, key string) (from, to int) {
 	for from, to := range miscItems(list) {
 		switch name, value, keyed := strings.Cut(list[from:to], "="); {
@@ -63,8 +64,8 @@ func placeIn(list, key string) (from, to int) {
 	return 0, 0
 }
 
-// WithValue returns the last column of CoNLL-U with another value of a key or, with an empty key, another value without one, in its place; where there is none,
-// as its last item.
+// WithValue returns the last column of CoNLL-U with another value of a key or, with an empty key, another value without
+// one, in its place; where there is none, as its last item.
 func WithValue(list, key, value string) string {
 	if from, to := placeIn(list, key); to > from {
 		return list[:from] + value + list[to:]
@@ -81,14 +82,16 @@ func WithValue(list, key, value string) string {
 // HasValue reports whether the last column of CoNLL-U has a value of a key.
 func HasValue(list, key string) bool { return valueIn(list, key) != noLabel }
 
-// miscKey returns the key of labels in the last column, "" for those without one; ok is false for labels in another column.
+// miscKey returns the key of labels in the last column, "" for those without one; ok is false for labels in another
+// column.
 func miscKey(label string) (key string, ok bool) {
 	name, key, _ := strings.Cut(label, ":")
 	return key, name == misc
 }
 
-// LookThrough surveys a file whose labels stand in the last column, where words may lack one: if the others, and those of known, are entity
-// tags, such words are outside entities. It returns nil for other labels; mistakes in the file are for Read to find.
+// LookThrough surveys a file whose labels stand in the last column, where words may lack one: if the others, and those
+// of known, are entity tags, such words are outside entities. It returns nil for other labels; mistakes in the file are
+// for Read to find.
 func (c Conllu) LookThrough(open func() (io.ReadCloser, error), name string, known *structured.Alphabet) (*Survey, error) {
 	key, ok := miscKey(c.Label)
 	if !ok {

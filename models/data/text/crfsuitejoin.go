@@ -125,8 +125,8 @@ func (j *crfsuiteJoin) leaveOutRare() {
 	j.d.Dictionary.Node = kept
 }
 
-// each calls Each with the sequences of a block, unless there are none. Without hashing their attributes are numbered by a dictionary of
-// their own.
+// each calls Each with the sequences of a block, unless there are none. Without hashing their attributes are numbered
+// by a dictionary of their own.
 func (c CRFsuite) each(p *crfsuitePart, name string) error {
 	if len(p.ends) == 0 {
 		return nil

@@ -10,8 +10,8 @@ import (
 )
 
 // WriteCRFsuite writes a data set with Attributes as an attribute file of CRFsuite, which CRFsuite.Read reads
-// back. Without Labels its lines begin with a tab. Hashed attributes are named by their numbers. The format cannot express step attributes, or tabs and line ends in
-// names: they are bad input.
+// back. Without Labels its lines begin with a tab. Hashed attributes are named by their numbers. The format cannot
+// express step attributes, or tabs and line ends in names: they are bad input.
 func WriteCRFsuite(w io.Writer, d *structured.Dataset) error {
 	switch {
 	case d.Attributes == nil:

@@ -18,10 +18,11 @@ const Unknown = "<unknown>"
 // wordFeatures compute the discrete inputs of a word.
 var wordFeatures = []func(word string) string{normalForm, prefix, suffix, shape}
 
-// BuildVocab collects the discrete inputs of a data set with text columns, one vocabulary each: the word in lower case with
-// its digits as 0, its first three letters, its last three, its shape ("Xxx-dd"), and every other named column except the
-// label. Of CoNLL-U only the word counts, since the other fields are annotations, which a new text lacks. Names seen fewer than minCount times are left out, so that training sees Unknown too. Number 0 is Unknown; the
-// others are sorted from frequent to rare. Peers, of which each has its own examples, count the names of all.
+// BuildVocab collects the discrete inputs of a data set with text columns, one vocabulary each: the word in lower case
+// with its digits as 0, its first three letters, its last three, its shape ("Xxx-dd"), and every other named column
+// except the label. Of CoNLL-U only the word counts, since the other fields are annotations, which a new text lacks.
+// Names seen fewer than minCount times are left out, so that training sees Unknown too. Number 0 is Unknown; the others
+// are sorted from frequent to rare. Peers, of which each has its own examples, count the names of all.
 func BuildVocab(d *structured.Dataset, minCount int, peers structured.Peers) ([]*structured.Alphabet, error) {
 	inputs, err := discreteInputs(d)
 	if err != nil {
@@ -56,8 +57,8 @@ func (c *counter) add(name string) {
 	c.times[k]++
 }
 
-// vocabulary returns Unknown and the names that occur at least so many times in the examples of all peers, from frequent
-// to rare.
+// vocabulary returns Unknown and the names that occur at least so many times in the examples of all peers, from
+// frequent to rare.
 func (c *counter) vocabulary(peers structured.Peers, least int) (*structured.Alphabet, error) {
 	names, times, _, err := peers.Agree(c.names, c.times, least)
 	if err != nil {
@@ -77,7 +78,8 @@ func (c *counter) vocabulary(peers structured.Peers, least int) (*structured.Alp
 	return vocab, nil
 }
 
-// EncodeIds sets the Ids and Vocab of d. The first vocabulary may hold words as they are written, too (AddKnown): these go first. Its columns must have the same names as those of the data set behind vocab.
+// EncodeIds sets the Ids and Vocab of d. The first vocabulary may hold words as they are written, too (AddKnown): these
+// go first. Its columns must have the same names as those of the data set behind vocab.
 func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 	inputs, err := discreteInputs(d)
 	if err != nil {
@@ -141,8 +143,8 @@ func suffix(word string) string {
 	return string(letters[max(0, len(letters)-affix):])
 }
 
-// shape replaces upper case letters by X, other letters by x and digits by d, and keeps other characters. It shortens a run
-// of equal characters to two, and the whole to ten.
+// shape replaces upper case letters by X, other letters by x and digits by d, and keeps other characters. It shortens a
+// run of equal characters to two, and the whole to ten.
 func shape(word string) string {
 	const longest = 10
 	var s []rune

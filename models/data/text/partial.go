@@ -15,8 +15,8 @@ const (
 )
 
 // ReadPartialLabels sets Labels and LabelSets of d from its label column. A cell is one label, several possible labels
-// separated by |, or ? (or _), which allows any label. The labels must be in known; nil takes those that occur, alone or in
-// a set, sorted. A cell that is spelt like a known label is that label, whatever it looks like.
+// separated by |, or ? (or _), which allows any label. The labels must be in known; nil takes those that occur, alone
+// or in a set, sorted. A cell that is spelt like a known label is that label, whatever it looks like.
 func ReadPartialLabels(d *structured.Dataset, labels *structured.Alphabet) error {
 	column := d.Column(LabelColumn)
 	if column == nil {
@@ -40,8 +40,8 @@ func PartialLabels(d *structured.Dataset, column []string, labels *structured.Al
 	})
 }
 
-// NumberPartialLabels is PartialLabels with the distinct cells in the order of their first occurrences, the number of the cell at each position [ΣT], which it changes,
-// and the place where a cell occurs first.
+// NumberPartialLabels is PartialLabels with the distinct cells in the order of their first occurrences, the number of
+// the cell at each position [ΣT], which it changes, and the place where a cell occurs first.
 func NumberPartialLabels(d *structured.Dataset, cells []string, number []int32, labels *structured.Alphabet, where func(cell int) string) error {
 	d.Alphabet = labels
 	if labels == nil {

@@ -15,8 +15,9 @@ type Places struct {
 	words  []string   // [T], or nil
 }
 
-// PlacesOf returns the places of the tokens of example i: those of d.Ranges, or what CoNLL-U says, TokenRange=start:end in the last column or
-// else where the words occur in the comment "# text = …". The words of a multiword token have its range.
+// PlacesOf returns the places of the tokens of example i: those of d.Ranges, or what CoNLL-U says, TokenRange=start:end
+// in the last column or else where the words occur in the comment "# text = …". The words of a multiword token have its
+// range.
 func PlacesOf(d *structured.Dataset, i int) Places {
 	lo, hi := d.Offsets[i], d.Offsets[i+1]
 	var p Places
@@ -34,7 +35,8 @@ func PlacesOf(d *structured.Dataset, i int) Places {
 	return p
 }
 
-// Range returns where the tokens first to last begin and end in the text, in characters; ok is false if that is unknown.
+// Range returns where the tokens first to last begin and end in the text, in characters; ok is false if that is
+// unknown.
 func (p *Places) Range(first, last int) (start, end int, ok bool) {
 	if p.ranges == nil {
 		return 0, 0, false
@@ -42,8 +44,8 @@ func (p *Places) Range(first, last int) (start, end int, ok bool) {
 	return int(p.ranges[first][0]), int(p.ranges[last][1]), true
 }
 
-// Text returns the text of the tokens first to last, "" if it is unknown. Where there is no text it joins the words, with spaces between
-// them unless they are known to touch.
+// Text returns the text of the tokens first to last, "" if it is unknown. Where there is no text it joins the words,
+// with spaces between them unless they are known to touch.
 func (p *Places) Text(first, last int) string {
 	if start, end, ok := p.Range(first, last); ok && p.text != nil {
 		if lo, hi := start-int(p.from), end-int(p.from); 0 <= lo && lo <= hi && hi <= len(p.text) {

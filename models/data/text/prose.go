@@ -15,14 +15,14 @@ var placeholders = []string{"_", "-", "--", "?", "O", "o", "X", "x", "*", ".", "
 // mostLooked is how many lines Prose looks at.
 const mostLooked = 100
 
-// Prose looks at the beginning of text that should have a token per line, in columns without tabs, and reports whether it is rather raw
-// text; if so, line is its first one and number that line's, from 1. columns are those of the file, width how many the training data has, 0 if
-// unknown; known reports whether the model knows a label.
+// Prose looks at the beginning of text that should have a token per line, in columns without tabs, and reports whether
+// it is rather raw text; if so, line is its first one and number that line's, from 1. columns are those of the file,
+// width how many the training data has, 0 if unknown; known reports whether the model knows a label.
 //
-// Columns are never raw text if there are tabs, if a line has a single word, or if any label is known or a placeholder. Otherwise lines of
-// unequal length are raw text, and so are lines of a wrong length or with the label column full of different words in lower case; labels that
-// the model does not know are in capitals, have a prefix such as B-, or come back. Lines that start with # are left out, unless comments, those of
-// Conll.Comments, say that they are tokens.
+// Columns are never raw text if there are tabs, if a line has a single word, or if any label is known or a placeholder.
+// Otherwise lines of unequal length are raw text, and so are lines of a wrong length or with the label column full of
+// different words in lower case; labels that the model does not know are in capitals, have a prefix such as B-, or come
+// back. Lines that start with # are left out, unless comments, those of Conll.Comments, say that they are tokens.
 func Prose(text []byte, columns Columns, width int, comments string, known func(label string) bool) (line string, number int, found bool) {
 	if len(columns.fields) == 0 {
 		columns, _ = ParseColumns(DefaultColumns)
@@ -80,7 +80,8 @@ func Prose(text []byte, columns Columns, width int, comments string, known func(
 	return line, number, len(lines) <= 3 || 4*len(different) > 3*len(lines)
 }
 
-// ProseInConllu is Prose for text that should be CoNLL-U: a line of words that is neither a comment nor has tabs, and not ten columns, either.
+// ProseInConllu is Prose for text that should be CoNLL-U: a line of words that is neither a comment nor has tabs, and
+// not ten columns, either.
 func ProseInConllu(text []byte) (line string, number int, found bool) {
 	for raw := range bytes.Lines(text) {
 		number++
@@ -105,8 +106,8 @@ func NoProse(name string, number int, line string) error {
 		"--text splits raw text into sentences and tokens", name, number, line)
 }
 
-// wordLike reports whether a field is rather a word of a text than a label: it has a letter in lower case or without case, no prefix of an
-// entity tag, and no sign that labels are made with.
+// wordLike reports whether a field is rather a word of a text than a label: it has a letter in lower case or without
+// case, no prefix of an entity tag, and no sign that labels are made with.
 func wordLike(field string) bool {
 	if prefix, _, ok := strings.Cut(field, "-"); ok && len(prefix) == 1 {
 		return false

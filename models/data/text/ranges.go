@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// AfterBlank returns the place in a file of size bytes, from at on, where a range of it may begin: after the first blank line that begins there, so that no
-// sequence is cut. It is 0 for 0, and size if there is no such line.
+// AfterBlank returns the place in a file of size bytes, from at on, where a range of it may begin: after the first
+// blank line that begins there, so that no sequence is cut. It is 0 for 0, and size if there is no such line.
 func AfterBlank(f io.ReaderAt, size, at int64) (int64, error) {
 	if at <= 0 {
 		return 0, nil

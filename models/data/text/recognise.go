@@ -17,8 +17,9 @@ const PosColumn = "pos"
 // recognisedTokens is how many tokens at the beginning of a file Recognise looks at.
 const recognisedTokens = 20000
 
-// Recognise returns names for the columns of a file whose labels are entity tags: those of DefaultColumns, and pos for the first column between them that
-// holds parts of speech. It returns an empty string where there is none, and where the file cannot be read, which Read says.
+// Recognise returns names for the columns of a file whose labels are entity tags: those of DefaultColumns, and pos for
+// the first column between them that holds parts of speech. It returns an empty string where there is none, and where
+// the file cannot be read, which Read says.
 func (c Conll) Recognise(r io.Reader, name string) string {
 	h := &conllHead{Conll: c.withColumns()}
 	in := newBlocks(r, name)
@@ -68,8 +69,8 @@ func keys(counts map[string]int) []string {
 	return all
 }
 
-// knownTags are parts of speech of the Penn Treebank, Universal Dependencies, the Stuttgart-Tübingen tagset, and the CoNLL task of 2002. Tags of
-// punctuation, which are punctuation in many tagsets, are no evidence.
+// knownTags are parts of speech of the Penn Treebank, Universal Dependencies, the Stuttgart-Tübingen tagset, and the
+// CoNLL task of 2002. Tags of punctuation, which are punctuation in many tagsets, are no evidence.
 var knownTags = func() map[string]bool {
 	all := map[string]bool{}
 	for _, tag := range strings.Fields(`
@@ -84,8 +85,8 @@ var knownTags = func() map[string]bool {
 	return all
 }()
 
-// arePartsOfSpeech reports whether the values of a column are parts of speech: nearly all are known ones or punctuation, or they are a closed class of names
-// that begin with a capital.
+// arePartsOfSpeech reports whether the values of a column are parts of speech: nearly all are known ones or
+// punctuation, or they are a closed class of names that begin with a capital.
 func arePartsOfSpeech(counts map[string]int) bool {
 	if chains.EntityTags(structured.NewAlphabet(keys(counts)...)) {
 		return false

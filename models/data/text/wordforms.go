@@ -28,7 +28,8 @@ func AddForms(forms *structured.Alphabet, words []string) {
 	}
 }
 
-// AddKnown adds to a vocabulary of words those of some words that known accepts: each as it is written, or else in lower case.
+// AddKnown adds to a vocabulary of words those of some words that known accepts: each as it is written, or else in
+// lower case.
 func AddKnown(vocab *structured.Alphabet, words []string, known func(word string) bool) {
 	for _, word := range words {
 		if known(word) {
@@ -48,8 +49,9 @@ func FormNumber(vocab *structured.Alphabet, word string) int32 {
 	return max(0, number)
 }
 
-// wordNumber returns the number of a word in a vocabulary: as it is written, in lower case, or in the form that BuildVocab collects;
-// 0, the number of Unknown, for other words. BuildVocab's names alone are found by their form, which has no other number.
+// wordNumber returns the number of a word in a vocabulary: as it is written, in lower case, or in the form that
+// BuildVocab collects; 0, the number of Unknown, for other words. BuildVocab's names alone are found by their form,
+// which has no other number.
 func wordNumber(vocab *structured.Alphabet, word string) int32 {
 	number := vocab.Index(word)
 	if number < 0 {

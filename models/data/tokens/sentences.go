@@ -8,7 +8,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Limits of a sentence. A longer one is cut behind a token, so that text without points, such as a log, stays readable in little memory.
+// Limits of a sentence. A longer one is cut behind a token, so that text without points, such as a log, stays readable
+// in little memory.
 const (
 	maxTokens = 1000
 	maxBytes  = 1 << 16
@@ -30,8 +31,9 @@ type Rules struct {
 	Whole    bool // a paragraph is one sentence
 }
 
-// Split splits a text into sentences: at empty lines, and within the paragraphs between them at the sentence boundaries of Unicode's annex
-// 29, except where an abbreviation goes before the boundary. A line may go on in the next one; its end is no more than a space. Text without tokens gives no sentences.
+// Split splits a text into sentences: at empty lines, and within the paragraphs between them at the sentence boundaries
+// of Unicode's annex 29, except where an abbreviation goes before the boundary. A line may go on in the next one; its
+// end is no more than a space. Text without tokens gives no sentences.
 func (r Rules) Split(text string) []Sentence {
 	var all []Sentence
 	at := 0
@@ -94,7 +96,8 @@ func sentenceEnd(text string) int {
 	return end
 }
 
-// cutAt returns the end of the last space within the first limit bytes, or if there is none that of the last whole character.
+// cutAt returns the end of the last space within the first limit bytes, or if there is none that of the last whole
+// character.
 func cutAt(text string, limit int) int {
 	limit = wholeRunes(text, limit)
 	if limit == len(text) {

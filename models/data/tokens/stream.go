@@ -18,8 +18,9 @@ type Chunk struct {
 	Line  int // of its beginning, from 1
 }
 
-// Chunks cuts a text into chunks as it arrives: behind every empty line that it has read and, where paragraphs are long, behind sentences.
-// It does not wait for more than a paragraph, so that paragraphs piped in one by one can be answered one by one.
+// Chunks cuts a text into chunks as it arrives: behind every empty line that it has read and, where paragraphs are
+// long, behind sentences. It does not wait for more than a paragraph, so that paragraphs piped in one by one can be
+// answered one by one.
 type Chunks struct {
 	r     io.Reader
 	name  string
@@ -30,13 +31,14 @@ type Chunks struct {
 	end   bool
 }
 
-// NewChunks cuts r, whose name is for messages. The sentences of the chunks are those that the rules find in the whole text.
+// NewChunks cuts r, whose name is for messages. The sentences of the chunks are those that the rules find in the whole
+// text.
 func NewChunks(r io.Reader, name string, rules Rules) *Chunks {
 	return &Chunks{r: r, name: name, rules: rules, line: 1}
 }
 
-// readSize is how many bytes are read at a time, and longParagraph how many a paragraph has before it is cut between sentences. Tests change
-// them.
+// readSize is how many bytes are read at a time, and longParagraph how many a paragraph has before it is cut between
+// sentences. Tests change them.
 var readSize, longParagraph = 1 << 16, 1 << 19
 
 // Next returns the next chunk. It is false at the end of the text. Text that is not UTF-8 is bad input.
@@ -66,7 +68,8 @@ func (p *Chunks) Next() (Chunk, bool, error) {
 	}
 }
 
-// lastParagraph returns where the last paragraph ends that is complete, 0 if none is. None ends before the line with byte seen.
+// lastParagraph returns where the last paragraph ends that is complete, 0 if none is. None ends before the line with
+// byte seen.
 func (p *Chunks) lastParagraph(seen int) int {
 	from := bytes.LastIndexByte(p.rest[:seen], '\n') + 1
 	for end := bytes.LastIndexByte(p.rest, '\n') + 1; end > from; {

@@ -21,10 +21,12 @@ type Splitter interface {
 	Split(text string) []Token
 }
 
-// Unicode splits a sentence at the word boundaries of Unicode's annex 29 and leaves out what is Invisible: words and numbers with the apostrophes, points and commas inside them are tokens, and so is every other sign. It joins what
-// the annex separates in two cases: a run of equal points, hyphens, exclamation or question marks is one token, and so is an
-// abbreviation with its point ("Mr.", "U.S."), unless that point ends the text and belongs to one word, as in "He works at Acme Inc.". And it
-// separates the endings 's, 'm, 'd, 're, 've, 'll and n't, which are tokens in the usual English corpora.
+// Unicode splits a sentence at the word boundaries of Unicode's annex 29 and leaves out what is Invisible: words and
+// numbers with the apostrophes, points and commas inside them are tokens, and so is every other sign. It joins what the
+// annex separates in two cases: a run of equal points, hyphens, exclamation or question marks is one token, and so is
+// an abbreviation with its point ("Mr.", "U.S."), unless that point ends the text and belongs to one word, as in "He
+// works at Acme Inc.". And it separates the endings 's, 'm, 'd, 're, 've, 'll and n't, which are tokens in the usual
+// English corpora.
 type Unicode struct{}
 
 func (Unicode) Split(text string) []Token {
@@ -62,7 +64,8 @@ func (Unicode) Split(text string) []Token {
 	return all
 }
 
-// trails reports whether a character behind a token is no part of it. A variation selector belongs to the character before it, as marks do.
+// trails reports whether a character behind a token is no part of it. A variation selector belongs to the character
+// before it, as marks do.
 func trails(r rune) bool { return Invisible(r) && !unicode.Is(unicode.Mn, r) }
 
 // Blanks splits at spaces, tabs and ends of lines alone, for text whose tokens are separated already.

@@ -5,8 +5,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Dataset returns the treebank as training data: its columns, the gold outputs if trees are known, and tables with one row per
-// pair of words of a sentence. The tables have no inputs yet. The data shares memory with b.
+// Dataset returns the treebank as training data: its columns, the gold outputs if trees are known, and tables with one
+// row per pair of words of a sentence. The tables have no inputs yet. The data shares memory with b.
 func (b *Treebank) Dataset() *structured.Dataset {
 	d := b.Data
 	outputs, rows := make([]int, len(d.Offsets)), make([]int, len(d.Offsets))

@@ -10,8 +10,9 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// ReadPartial sets the gold outputs of d, the data of a treebank, to what its columns HEAD and DEPREL say, whole or in part: a cell is a head or a
-// relation, several possible ones separated by |, or _ (or ?), which allows any. Relations must be in names.
+// ReadPartial sets the gold outputs of d, the data of a treebank, to what its columns HEAD and DEPREL say, whole or in
+// part: a cell is a head or a relation, several possible ones separated by |, or _ (or ?), which allows any. Relations
+// must be in names.
 func ReadPartial(d *structured.Dataset, names *structured.Alphabet) error {
 	b := Of(d)
 	d.Alphabet, d.Labels, d.LabelSets = names, make([]int32, 0, 2*d.Positions()), [][]int32{nil}
@@ -47,7 +48,8 @@ func ReadPartial(d *structured.Dataset, names *structured.Alphabet) error {
 	return nil
 }
 
-// partial returns the number of a cell, or −1−k for the set k of several; or what is wrong in it, and what was expected.
+// partial returns the number of a cell, or −1−k for the set k of several; or what is wrong in it, and what was
+// expected.
 func partial(d *structured.Dataset, cell string, number func(cell string) (int32, string)) (known int32, wrong, expected string) {
 	if cell == "_" || cell == text.AnyLabel {
 		return -1, "", ""

@@ -32,7 +32,8 @@ var columnNames = []string{"id", "word", "lemma", "upos", "xpos", "feats", "head
 
 // Treebank holds sentences with their trees.
 type Treebank struct {
-	// Data has the ten columns under their names, and the lines around them: comments, multiword tokens and empty nodes.
+	// Data has the ten columns under their names, and the lines around them: comments, multiword tokens and empty
+	// nodes.
 	Data *structured.Dataset
 
 	Heads     []int32              // [ΣT] counted from the start of each sentence, or nil if the trees are unknown
@@ -72,11 +73,12 @@ func (b *Treebank) Punctuation(i int) []bool {
 
 // Reader reads treebanks in CoNLL-U.
 type Reader struct {
-	// Names are the known relations; they keep their numbers, and new ones in the file get the numbers after them. nil means
-	// the relations of the file, sorted.
+	// Names are the known relations; they keep their numbers, and new ones in the file get the numbers after them. nil
+	// means the relations of the file, sorted.
 	Names *structured.Alphabet
 
-	// Unlabeled accepts any HEAD and DEPREL, including "_". The treebank still has trees if they are valid throughout the file.
+	// Unlabeled accepts any HEAD and DEPREL, including "_". The treebank still has trees if they are valid throughout
+	// the file.
 	Unlabeled bool
 
 	Threads int // 0: all cores; the result does not depend on it
@@ -85,8 +87,8 @@ type Reader struct {
 	Remarks *remarks.Remarks // on sentences; nil refuses bad ones
 }
 
-// Read reads a treebank. Errors are structured.BadInput and name the line: lines that are not CoNLL-U and, unless Unlabeled,
-// heads that do not form a tree with one root, and missing relations.
+// Read reads a treebank. Errors are structured.BadInput and name the line: lines that are not CoNLL-U and, unless
+// Unlabeled, heads that do not form a tree with one root, and missing relations.
 func (c Reader) Read(r io.Reader, name string) (*Treebank, error) {
 	words := text.Conllu{Label: "deprel", Unlabeled: true, Threads: c.Threads, Line: c.Line, Remarks: c.Remarks}
 	if c.Remarks.Skips() && !c.Unlabeled {
@@ -138,7 +140,8 @@ func (b *Treebank) misplaced(i int, err error) error {
 	return err
 }
 
-// headsOf appends the heads of a sentence, whose columns HEAD and DEPREL are given, and checks that they are a tree with relations.
+// headsOf appends the heads of a sentence, whose columns HEAD and DEPREL are given, and checks that they are a tree
+// with relations.
 func headsOf(heads []int32, column, relations []string) ([]int32, error) {
 	from := len(heads)
 	heads, err := appendHeads(heads, column)
@@ -210,7 +213,8 @@ func (b *Treebank) Crossing() CrossingCount {
 	return count
 }
 
-// Projectivise makes every gold tree projective and returns the counts from before. The columns of the file do not change.
+// Projectivise makes every gold tree projective and returns the counts from before. The columns of the file do not
+// change.
 func (b *Treebank) Projectivise() CrossingCount {
 	var count CrossingCount
 	for i := range b.Len() {

@@ -13,14 +13,14 @@ type Prediction struct {
 	trees.Tree              // a tree without words keeps HEAD and DEPREL of the file
 	Probabilities []float32 // [n] of each word's arc, written as ArcProb= in MISC; or nil
 
-	// HeadProbabilities [n·n] are those of all arcs, in the row order of a SpanningTree's potentials, written as HeadProbs=h:P,h:P,…
-	// in MISC; or nil.
+	// HeadProbabilities [n·n] are those of all arcs, in the row order of a SpanningTree's potentials, written as
+	// HeadProbs=h:P,h:P,… in MISC; or nil.
 	HeadProbabilities []float32
 }
 
-// Write writes the treebank as CoNLL-U, with HEAD and DEPREL of sentence i from predict(i). It reproduces the rest of the file:
-// comments, multiword tokens, empty nodes and the other columns. The bytes are identical if the file ends its lines with "\n"
-// and has no byte-order mark and no white space in blank lines.
+// Write writes the treebank as CoNLL-U, with HEAD and DEPREL of sentence i from predict(i). It reproduces the rest of
+// the file: comments, multiword tokens, empty nodes and the other columns. The bytes are identical if the file ends its
+// lines with "\n" and has no byte-order mark and no white space in blank lines.
 func (b *Treebank) Write(w io.Writer, predict func(i int) Prediction) error {
 	var text []byte
 	for i := range b.Len() {
@@ -34,8 +34,8 @@ func (b *Treebank) Write(w io.Writer, predict func(i int) Prediction) error {
 	return err
 }
 
-// AppendBefore appends the lines before the first word of sentence i: the blank line after the previous sentence, comments, and a
-// leading multiword token or empty nodes. For i = Len it appends the lines at the end of the file.
+// AppendBefore appends the lines before the first word of sentence i: the blank line after the previous sentence,
+// comments, and a leading multiword token or empty nodes. For i = Len it appends the lines at the end of the file.
 func (b *Treebank) AppendBefore(text []byte, i int) []byte {
 	return append(text, b.Data.LinesBefore(b.Data.Offsets[i], true)...)
 }

@@ -7,10 +7,12 @@ import (
 	"github.com/dsp-go/dsp/oracles/query"
 )
 
-// wholeSums bounds the sum of all tables' largest costs below which every sum and difference of costs, and half of one, is exact in float64.
+// wholeSums bounds the sum of all tables' largest costs below which every sum and difference of costs, and half of one,
+// is exact in float64.
 const wholeSums = 1 << 52
 
-// CostNetwork is a weighted constraint network, whose costs are whole numbers. An assignment costs Least, and what Model's value is below zero.
+// CostNetwork is a weighted constraint network, whose costs are whole numbers. An assignment costs Least, and what
+// Model's value is below zero.
 type CostNetwork struct {
 	Model *factors.Model
 	Upper int64   // what solutions cost less than
@@ -68,7 +70,8 @@ func (c *costs) ends(table []int64) (low, high int64) {
 	return min(low, high), high
 }
 
-// Cost returns what the assignment of an answer costs, and whether that is known exactly: an answer about Model with states.
+// Cost returns what the assignment of an answer costs, and whether that is known exactly: an answer about Model with
+// states.
 func (n *CostNetwork) Cost(a *query.Answer) (cost int64, ok bool) {
 	if a.States == nil || n.Error > 0 || math.IsInf(a.Value, -1) || float64(n.Upper-n.Least) < -a.Value {
 		return 0, false

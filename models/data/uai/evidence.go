@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ReadEvidence reads which variables of a model are observed: a state for every variable, factors.Free for those that are not. A
-// file of the older form, which begins with the number of its sets of evidence, may have one set.
+// ReadEvidence reads which variables of a model are observed: a state for every variable, factors.Free for those that
+// are not. A file of the older form, which begins with the number of its sets of evidence, may have one set.
 func ReadEvidence(r io.Reader, path string, m *factors.Model) ([]int, error) {
 	w := newWords(r, path)
 	type number struct{ n, line int }

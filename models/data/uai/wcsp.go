@@ -13,7 +13,8 @@ import (
 // mostCosts bounds the entries of all cost functions together: a file shows only those that differ from the default.
 const mostCosts = 1 << 26
 
-// IsWCSP reports whether a file holds a weighted constraint network by its name, which ends in .wcsp, perhaps compressed.
+// IsWCSP reports whether a file holds a weighted constraint network by its name, which ends in .wcsp, perhaps
+// compressed.
 func IsWCSP(path string) bool {
 	name := strings.ToLower(filepath.Base(path))
 	for _, packed := range []string{".gz", ".xz"} {
@@ -22,14 +23,16 @@ func IsWCSP(path string) bool {
 	return filepath.Ext(name) == ".wcsp"
 }
 
-// ReadWCSP reads a weighted constraint network in the text format of toulbar2, whose cost functions are given in extension:
+// ReadWCSP reads a weighted constraint network in the text format of toulbar2, whose cost functions are given in
+// extension:
 //
 //	a name, the number of variables, the largest number of states, the number of cost functions, an upper bound
 //	the number of states of each variable
 //	of each cost function the number of variables, the variables, the default cost, the number of tuples, and the tuples, each with its cost
 //
-// A negative number of variables shares the tuples with later functions, which give −k in place of a number of tuples to take the k-th shared ones. Costs of
-// the upper bound or more are forbidden. Assignments whose cost reaches the bound are no solutions, which the caller must check. path is for messages.
+// A negative number of variables shares the tuples with later functions, which give −k in place of a number of tuples
+// to take the k-th shared ones. Costs of the upper bound or more are forbidden. Assignments whose cost reaches the
+// bound are no solutions, which the caller must check. path is for messages.
 func ReadWCSP(r io.Reader, path string) (*CostNetwork, error) {
 	c := &costs{words: newWords(r, path), model: &factors.Model{}}
 	if err := c.must("the name of the problem"); err != nil {

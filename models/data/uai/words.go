@@ -76,7 +76,8 @@ func (w *words) must(what string) error {
 	return w.bad("the file ends here, expected %s", what)
 }
 
-// damage returns the error that ended the reading, such as that of a compressed file that was cut, with the line of it; nil if there is none.
+// damage returns the error that ended the reading, such as that of a compressed file that was cut, with the line of it;
+// nil if there is none.
 func (w *words) damage() error {
 	if w.err == nil {
 		return nil
@@ -113,7 +114,8 @@ func (w *words) number(what string, least, most int) (int, error) {
 	return n, nil
 }
 
-// weight reads a number that is not negative, and returns its natural logarithm, −∞ for 0. The number itself may be beyond the range of float64.
+// weight reads a number that is not negative, and returns its natural logarithm, −∞ for 0. The number itself may be
+// beyond the range of float64.
 func (w *words) weight(what string) (log float64, err error) {
 	if err := w.must(what); err != nil {
 		return 0, err
@@ -125,11 +127,13 @@ func (w *words) weight(what string) (log float64, err error) {
 	return log, nil
 }
 
-// leastNormal is the least float64 with all its digits. Smaller ones have fewer, and Go's math.Log in assembly takes them for 2⁻¹⁰²³.
+// leastNormal is the least float64 with all its digits. Smaller ones have fewer, and Go's math.Log in assembly takes
+// them for 2⁻¹⁰²³.
 const leastNormal = 0x1p-1022
 
-// logOf returns the natural logarithm of a number in decimal text, and whether there is one. Numbers that float64 rounds to 0, to few digits or to
-// infinity have all their digits here: those before the exponent, moved to a range that float64 has, and the exponent count by themselves.
+// logOf returns the natural logarithm of a number in decimal text, and whether there is one. Numbers that float64
+// rounds to 0, to few digits or to infinity have all their digits here: those before the exponent, moved to a range
+// that float64 has, and the exponent count by themselves.
 func logOf(text string) (float64, bool) {
 	x, err := strconv.ParseFloat(text, 64)
 	switch {

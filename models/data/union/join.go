@@ -9,9 +9,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Join appends the examples of all data sets, in their order, to one. The sets are of one structure and format. They number labels,
-// words and attributes alike: see Relabel and Attributes. Messages about an example still name its own file (Dataset.Files). It is bad
-// input if the sets have other columns, features or rows than the first.
+// Join appends the examples of all data sets, in their order, to one. The sets are of one structure and format. They
+// number labels, words and attributes alike: see Relabel and Attributes. Messages about an example still name its own
+// file (Dataset.Files). It is bad input if the sets have other columns, features or rows than the first.
 //
 // Join takes the sets over: they must not be used any more.
 func Join(sets []*structured.Dataset) (*structured.Dataset, error) {
@@ -249,7 +249,7 @@ func joinTaskData(all *structured.Dataset, sets []*structured.Dataset) error {
 // joiner is a TaskData that several data sets can have together.
 type joiner interface {
 	structured.TaskData
-	// Join returns the data of the examples of the receiver's data set and then those of the others, which are of the same type. It is
-	// bad input if they do not go together.
+	// Join returns the data of the examples of the receiver's data set and then those of the others, which are of the
+	// same type. It is bad input if they do not go together.
 	Join(others []structured.TaskData) (structured.TaskData, error)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Alphabet returns the names of a, with their numbers, and then those of the others that it lacks. A nil alphabet is empty; the result is
-// nil if all are.
+// Alphabet returns the names of a, with their numbers, and then those of the others that it lacks. A nil alphabet is
+// empty; the result is nil if all are.
 func Alphabet(a *structured.Alphabet, others ...*structured.Alphabet) *structured.Alphabet {
 	all := &structured.Alphabet{}
 	known := false
@@ -26,7 +26,8 @@ func Alphabet(a *structured.Alphabet, others ...*structured.Alphabet) *structure
 	return all
 }
 
-// Relabel renumbers the labels of d by an alphabet that has all of them. It is for outputs that are one label per position.
+// Relabel renumbers the labels of d by an alphabet that has all of them. It is for outputs that are one label per
+// position.
 func Relabel(d *structured.Dataset, by *structured.Alphabet) {
 	if d.Alphabet == by || d.Alphabet == nil {
 		d.Alphabet = by
@@ -55,9 +56,9 @@ func Relabel(d *structured.Dataset, by *structured.Alphabet) {
 	d.Alphabet = by
 }
 
-// Attributes renumbers the attributes of data sets that were read with dictionaries of their own: those that base has keep its numbers,
-// and others that occur at least minCount times in all sets together follow in order of first occurrence. base may be nil. Hashed
-// attributes have their numbers already.
+// Attributes renumbers the attributes of data sets that were read with dictionaries of their own: those that base has
+// keep its numbers, and others that occur at least minCount times in all sets together follow in order of first
+// occurrence. base may be nil. Hashed attributes have their numbers already.
 func Attributes(base *structured.Dictionary, minCount int, sets []*structured.Dataset) {
 	if sets[0].Dictionary == nil || sets[0].Dictionary.Node == nil {
 		return

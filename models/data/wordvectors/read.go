@@ -34,7 +34,8 @@ const (
 	longestWord = 1 << 16 // bytes
 )
 
-// Read reads the vectors of the wanted words; of a word that occurs again, the first one counts. It recognises the format:
+// Read reads the vectors of the wanted words; of a word that occurs again, the first one counts. It recognises the
+// format:
 //
 //	text      a word and its numbers per line, separated by spaces (GloVe); in front there may be a line with the number of vectors
 //	          and their length (word2vec, fastText)

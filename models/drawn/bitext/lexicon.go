@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// entry is a source word with its translations, the most frequent one first. A translation has one or two words, or none.
+// entry is a source word with its translations, the most frequent one first. A translation has one or two words, or
+// none.
 type entry struct {
 	source       string
 	translations [][]string
@@ -81,7 +82,8 @@ func drawLexicon(rng *rand.Rand, difficulty float64) *lexicon {
 	return l
 }
 
-// class draws n entries of words with that many syllables. ambiguous scales the share of words with several translations.
+// class draws n entries of words with that many syllables. ambiguous scales the share of words with several
+// translations.
 func (l *lexicon) class(n, syllables int, ambiguous float64) []entry {
 	entries := make([]entry, n)
 	for k := range entries {

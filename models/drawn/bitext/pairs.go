@@ -102,7 +102,8 @@ func (p Part) Corpus() *alignments.Corpus {
 // File returns the name of the set's file.
 func (p Part) File() string { return p.Name + ".pairs" }
 
-// Write draws the sets and writes them into dir as train.pairs, dev.pairs, test.pairs and, if it is not empty, bitext.pairs.
+// Write draws the sets and writes them into dir as train.pairs, dev.pairs, test.pairs and, if it is not empty,
+// bitext.pairs.
 func Write(dir string, o Options) error {
 	if err := o.Validate(); err != nil {
 		return err

@@ -73,8 +73,8 @@ func (w *writer) with(easy, hard float64) bool {
 	return w.rng.Float64() < easy+(hard-easy)*w.difficulty
 }
 
-// clause draws subject, verb, object and adverbials. In the target language the verb has an auxiliary after the subject and its main
-// part often at the end of the clause, and the last prepositional phrase may come first.
+// clause draws subject, verb, object and adverbials. In the target language the verb has an auxiliary after the subject
+// and its main part often at the end of the clause, and the last prepositional phrase may come first.
 func (w *writer) clause() phrase {
 	action := w.draw(w.verbs, 0)
 	subject, object := w.nounPhrase(0), w.nounPhrase(action.topic)
@@ -195,7 +195,8 @@ func (w *writer) inflect(p phrase, source, target string, probability float64) p
 	return p
 }
 
-// translation returns a word with one of its translations. Each comes twice as often as the next. Some words are left out.
+// translation returns a word with one of its translations. Each comes twice as often as the next. Some words are left
+// out.
 func (w *writer) translation(e entry) phrase {
 	s := &word{text: e.source}
 	p := phrase{source: []*word{s}}
@@ -212,8 +213,8 @@ func (w *writer) translation(e entry) phrase {
 	return p
 }
 
-// draw draws an entry. The one with rank k has weight 1/(k+4). Words keep company: with a topic other than 0, the entry is often one
-// of that topic.
+// draw draws an entry. The one with rank k has weight 1/(k+4). Words keep company: with a topic other than 0, the entry
+// is often one of that topic.
 func (w *writer) draw(class []entry, topic int) entry {
 	for {
 		at := sort.SearchFloat64s(w.ranks[:len(class)-1], w.rng.Float64()*w.ranks[len(class)-1])

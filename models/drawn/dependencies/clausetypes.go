@@ -60,8 +60,8 @@ func (w *writer) passive(f form, depth int) *node {
 	return v
 }
 
-// relative draws a relative clause about the subject ("who sleeps") or the object, with a pronoun ("that she likes") or without
-// ("she likes").
+// relative draws a relative clause about the subject ("who sleeps") or the object, with a pronoun ("that she likes") or
+// without ("she likes").
 func (w *writer) relative(n *node, depth int) *node {
 	pronoun := word("that", "that", "PRON", "WDT")
 	person := n.class == "person" || n.class == "group"

@@ -6,8 +6,8 @@ type site struct {
 	weight             int
 }
 
-// nounSites are the prepositional phrases that modify each class of nouns. They overlap with those of verbs, so that only the
-// words decide the attachment of a phrase, and not always.
+// nounSites are the prepositional phrases that modify each class of nouns. They overlap with those of verbs, so that
+// only the words decide the attachment of a phrase, and not always.
 var nounSites = map[string][]site{
 	"person":    {{"with", "part", 6}, {"from", "place", 4}, {"in", "place", 1}, {"with", "tool", 1}, {"of", "group", 1}},
 	"animal":    {{"with", "part", 5}, {"from", "place", 2}, {"in", "place", 1}},
@@ -38,7 +38,8 @@ func (w *writer) pick(sites []site) site {
 	return sites[0]
 }
 
-// nounPhrase draws a noun phrase of a class. depth counts the phrases around it. The noun's dependents are in word order.
+// nounPhrase draws a noun phrase of a class. depth counts the phrases around it. The noun's dependents are in word
+// order.
 func (w *writer) nounPhrase(class string, depth int) *node {
 	if class == "person" {
 		switch u := w.rng.Float64(); {

@@ -1,6 +1,6 @@
-// Package dependencies generates treebanks: sentences with dependency trees from a small grammar. The attachment of prepositional
-// phrases, relative clauses, coordinations and adverbial clauses depends on the words, some words can be nouns or verbs, and
-// some tags are wrong, so that no parser can be perfect.
+// Package dependencies generates treebanks: sentences with dependency trees from a small grammar. The attachment of
+// prepositional phrases, relative clauses, coordinations and adverbial clauses depends on the words, some words can be
+// nouns or verbs, and some tags are wrong, so that no parser can be perfect.
 package dependencies
 
 import (
@@ -80,8 +80,8 @@ func (p Part) Write(w io.Writer) error {
 	return nil
 }
 
-// Treebank draws the sentences and returns them as Reader would read them from a file. Names are the known relations; nil
-// means those that occur, sorted.
+// Treebank draws the sentences and returns them as Reader would read them from a file. Names are the known relations;
+// nil means those that occur, sorted.
 func (p Part) Treebank(names *structured.Alphabet) (*treebank.Treebank, error) {
 	var text bytes.Buffer
 	if err := p.Write(&text); err != nil {

@@ -49,14 +49,15 @@ func (f frame) local(x, y float64) (u, v float64) {
 	return f.cos*x + f.sin*y, f.cos*y - f.sin*x
 }
 
-// shape is the signed distance from the rim in units of a frame, negative inside; and texture the colour at a point. Both get local points.
+// shape is the signed distance from the rim in units of a frame, negative inside; and texture the colour at a point.
+// Both get local points.
 type (
 	shape   func(u, v float64) float64
 	texture func(u, v float64) colour
 )
 
-// paint draws a shape with soft edges; reach bounds its distance from the frame's centre, in units. It returns the box of the pixels that are
-// covered by half or more, which is empty if there are none.
+// paint draws a shape with soft edges; reach bounds its distance from the frame's centre, in units. It returns the box
+// of the pixels that are covered by half or more, which is empty if there are none.
 func (c *canvas) paint(f frame, reach float64, s shape, t texture, opacity float64) extent {
 	box := noExtent()
 	r := reach*f.unit + 1

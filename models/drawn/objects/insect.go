@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// insect is what a ladybird and a beetle share. In the units of its frame the body is an ellipse of half axes wide and 1, and looks up.
+// insect is what a ladybird and a beetle share. In the units of its frame the body is an ellipse of half axes wide and
+// 1, and looks up.
 type insect struct {
 	wide  float64
 	shell colour
@@ -18,7 +19,8 @@ var black = colour{0.07, 0.06, 0.07}
 // insectReach bounds the distance of an insect's points from the centre of its body, in units.
 const insectReach = 1.6
 
-// newInsect draws the looks of an insect. Ladybirds are red to orange. The harder the scene, the more beetles share their colours.
+// newInsect draws the looks of an insect. Ladybirds are red to orange. The harder the scene, the more beetles share
+// their colours.
 func newInsect(ladybird bool, difficulty float64, rng *rand.Rand) insect {
 	b := insect{wide: 0.95 * math.Exp(0.16*clippedNormal(rng)), spots: ladybird}
 	red := colour{between(rng, 0.7, 0.92), between(rng, 0.1, 0.42), between(rng, 0.04, 0.14)}

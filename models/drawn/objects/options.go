@@ -1,5 +1,6 @@
-// Package objects draws scenes with one ladybird among leaves, petals, stones and beetles that resemble it, with the box of every insect. It is a
-// task of localisation on data that anyone can generate: neither colour nor shape nor spots alone find the ladybird.
+// Package objects draws scenes with one ladybird among leaves, petals, stones and beetles that resemble it, with the
+// box of every insect. It is a task of localisation on data that anyone can generate: neither colour nor shape nor
+// spots alone find the ladybird.
 package objects
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Write draws the three sets and writes them into dir: the images as train/00001.png and so on, COCO's annotations as train.json, dev.json
-// and test.json, and a contact sheet of scenes at growing difficulty as scenes.png.
+// Write draws the three sets and writes them into dir: the images as train/00001.png and so on, COCO's annotations as
+// train.json, dev.json and test.json, and a contact sheet of scenes at growing difficulty as scenes.png.
 func Write(dir string, o Options) error {
 	if err := o.Validate(); err != nil {
 		return err

@@ -25,9 +25,9 @@ const (
 	letterPixels = letterRows * letterCols
 )
 
-// A glyph is the signed distance field of a letter, in a frame around the letter image: the distance of every point to the
-// letter's outline in pixels of the image, positive inside. Unlike a bitmap, a field can be drawn at any thickness and
-// softness: the ink at a point is a ramp over distance + thickness.
+// A glyph is the signed distance field of a letter, in a frame around the letter image: the distance of every point to
+// the letter's outline in pixels of the image, positive inside. Unlike a bitmap, a field can be drawn at any thickness
+// and softness: the ink at a point is a ramp over distance + thickness.
 type glyph [fieldRows * fieldCols]float32
 
 const (
@@ -117,8 +117,9 @@ func (g *glyph) fill(face font.Face, letter rune) {
 	}
 }
 
-// squaredDistances stores in d, for every point of a field, the squared distance to the nearest point where set equals value: first within its
-// column, then by the lower envelopes of the parabolas of its row (Felzenszwalb and Huttenlocher 2012).
+// squaredDistances stores in d, for every point of a field, the squared distance to the nearest point where set equals
+// value: first within its column, then by the lower envelopes of the parabolas of its row (Felzenszwalb and
+// Huttenlocher 2012).
 func squaredDistances(d *[len(glyph{})]float64, set *[len(glyph{})]bool, value bool) {
 	const far = 1e6
 	for c := range fieldCols {

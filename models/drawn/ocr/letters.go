@@ -24,8 +24,8 @@ type Letters struct {
 var letterFields = [...]string{"id", "letter", "next_id", "word_id", "position", "fold"}
 
 // ReadLetters reads words in the layout of Taskar's letter.data: one line per letter with the tab-separated columns id,
-// letter (a to z, or ? if unknown), next_id, word_id, position, fold and 128 pixels, row by row of 16 × 8, numbers from 0
-// to 1. next_id is the id of the next line, or -1 at the end of a word. Either all letters are known or none; without
+// letter (a to z, or ? if unknown), next_id, word_id, position, fold and 128 pixels, row by row of 16 × 8, numbers from
+// 0 to 1. next_id is the id of the next line, or -1 at the end of a word. Either all letters are known or none; without
 // letters the data has no labels. Errors name the line. say decides on bad words.
 func ReadLetters(r io.Reader, name string, say *remarks.Remarks) (*Letters, error) {
 	in := host.NewLines(r, name)
@@ -206,8 +206,8 @@ func (l *Letters) Split(fold int) (train, test *structured.Dataset, err error) {
 	return l.Subset(in), l.Subset(out), nil
 }
 
-// WriteLetters writes d, words of 128 features in [0,1] labelled a to z, in the layout that ReadLetters reads, all in one
-// fold. Without labels it writes ? as the letters.
+// WriteLetters writes d, words of 128 features in [0,1] labelled a to z, in the layout that ReadLetters reads, all in
+// one fold. Without labels it writes ? as the letters.
 func WriteLetters(w io.Writer, d *structured.Dataset, fold int) error {
 	if d.Dim != letterPixels {
 		return fmt.Errorf("%s: %d features per position, expected the %d pixels of a letter", d.Name, d.Dim, letterPixels)

@@ -17,8 +17,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// TextLines generates lines of one to three words as grey images, 16 pixels high and as wide as the line: letters of the Go fonts in a hand that changes from
-// line to line, stretched, slanted and bent, close to each other. Where a letter ends and the next begins has to be found.
+// TextLines generates lines of one to three words as grey images, 16 pixels high and as wide as the line: letters of
+// the Go fonts in a hand that changes from line to line, stretched, slanted and bent, close to each other. Where a
+// letter ends and the next begins has to be found.
 type TextLines struct {
 	Train, Dev, Test int     // number of lines
 	Difficulty       float64 // strength of the distortions: 0 clean, 1 default, 2 hardly legible
@@ -45,8 +46,8 @@ type Line struct {
 	Text  string
 }
 
-// Set draws the lines of one of the sets. A tenth of the word list occurs in the test set only. Each line has its own generator, so that it does not depend on
-// the lines before it.
+// Set draws the lines of one of the sets. A tenth of the word list occurs in the test set only. Each line has its own
+// generator, so that it does not depend on the lines before it.
 func (o TextLines) Set(set int) []Line {
 	words := sentences.NewWordSampler(OCRWords{Seed: o.Seed}.trainingWords())
 	if set == 2 {
@@ -64,8 +65,8 @@ func (o TextLines) Set(set int) []Line {
 	return all
 }
 
-// WriteTextLines draws the sets and writes each to a folder of images with a file lines.txt (package lines), which has the name of an image and what it reads on each line,
-// separated by a tab.
+// WriteTextLines draws the sets and writes each to a folder of images with a file lines.txt (package lines), which has
+// the name of an image and what it reads on each line, separated by a tab.
 func WriteTextLines(dir string, o TextLines) error {
 	if err := o.Validate(); err != nil {
 		return err

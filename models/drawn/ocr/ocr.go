@@ -11,16 +11,16 @@ import (
 )
 
 // OCRWords generates words as grey images of 16 × 8 pixels per letter: common English words, drawn in the Go fonts with
-// random distortions, so that a letter alone is ambiguous and its word helps. It is the task of Taskar, Guestrin and Koller
-// 2003 on data that anyone can generate.
+// random distortions, so that a letter alone is ambiguous and its word helps. It is the task of Taskar, Guestrin and
+// Koller 2003 on data that anyone can generate.
 type OCRWords struct {
 	Train, Dev, Test int     // number of words
 	Difficulty       float64 // strength of the distortions: 0 clean, 1 default, 2 hardly legible
 	Seed             uint64  // the same seed gives the same words and the same drawings
 }
 
-// DefaultOCRWords is sized for a first run: a small convolutional network misreads one letter in six alone, and one in seven
-// inside a chain.
+// DefaultOCRWords is sized for a first run: a small convolutional network misreads one letter in six alone, and one in
+// seven inside a chain.
 func DefaultOCRWords() OCRWords {
 	return OCRWords{Train: 2000, Dev: 500, Test: 1000, Difficulty: 1, Seed: 1}
 }
@@ -44,9 +44,9 @@ func (o OCRWords) Validate() error {
 	return nil
 }
 
-// Generate draws the three sets by Zipf's law; a tenth of the word list occurs in the test set only. Features are [ΣT×128]
-// in [0,1], row by row, ink 1. The labels are the letters a to z. The ID of an example reads "train-17-house". A field out
-// of range counts as the nearest value in range.
+// Generate draws the three sets by Zipf's law; a tenth of the word list occurs in the test set only. Features are
+// [ΣT×128] in [0,1], row by row, ink 1. The labels are the letters a to z. The ID of an example reads "train-17-house".
+// A field out of range counts as the nearest value in range.
 func (o OCRWords) Generate() (train, dev, test *structured.Dataset) {
 	all, trainingWords := sentences.NewWordSampler(sentences.English()), sentences.NewWordSampler(o.trainingWords())
 	return o.split("train", 0, o.Train, trainingWords), o.split("dev", 1, o.Dev, trainingWords), o.split("test", 2, o.Test, all)

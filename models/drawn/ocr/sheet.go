@@ -111,9 +111,9 @@ func spelling(d *structured.Dataset, i int) string {
 	return text
 }
 
-// WriteOCR generates the words and writes them into dir: train.data, dev.data and test.data in the layout of ReadLetters
-// (folds 0, 1 and 2), train.png, dev.png and test.png with the first words of each, and difficulty.png with a few words at
-// growing difficulty.
+// WriteOCR generates the words and writes them into dir: train.data, dev.data and test.data in the layout of
+// ReadLetters (folds 0, 1 and 2), train.png, dev.png and test.png with the first words of each, and difficulty.png with
+// a few words at growing difficulty.
 func WriteOCR(dir string, o OCRWords) error {
 	if err := o.Validate(); err != nil {
 		return err

@@ -1,6 +1,7 @@
-// Package phrases draws sentences with trees of constituents: those of package dependencies, whose dependency trees become phrases by a few rules. A
-// noun with what depends on it is a noun phrase; one with a preposition is inside a prepositional phrase; a verb has its objects in a verb phrase,
-// beside its subject in a clause. Where phrases attach depends on the words, and some tags are wrong, so that no parser can be perfect.
+// Package phrases draws sentences with trees of constituents: those of package dependencies, whose dependency trees
+// become phrases by a few rules. A noun with what depends on it is a noun phrase; one with a preposition is inside a
+// prepositional phrase; a verb has its objects in a verb phrase, beside its subject in a clause. Where phrases attach
+// depends on the words, and some tags are wrong, so that no parser can be perfect.
 package phrases
 
 import (
@@ -167,8 +168,8 @@ func first(s *words, t int) int {
 	return t
 }
 
-// clause returns a clause: what comes before the verb phrase up to the subject, the verb phrase, and a sign at the end; inside of another constituent
-// if a conjunction introduces it.
+// clause returns a clause: what comes before the verb phrase up to the subject, the verb phrase, and a sign at the end;
+// inside of another constituent if a conjunction introduces it.
 func (s *words) clause(t int) *brackets.Node {
 	mark, marked := s.has(t, "mark")
 	marked = marked && mark == first(s, t)

@@ -118,8 +118,8 @@ func (o Options) describe(r *rand.Rand, to []float32, labels []int32) []float32 
 	return to
 }
 
-// relate appends the features of edges [E×relations]: 1 for the relation of the labels, 0 for others, and noise. It sets the type of an edge to the
-// relation of which its features tell most.
+// relate appends the features of edges [E×relations]: 1 for the relation of the labels, 0 for others, and noise. It
+// sets the type of an edge to the relation of which its features tell most.
 func (o Options) relate(r *rand.Rand, to []float32, g *structured.Graph, labels []int32) []float32 {
 	for _, ends := range g.Ends {
 		from := len(to)

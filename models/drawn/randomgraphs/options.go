@@ -1,5 +1,6 @@
-// Package randomgraphs draws graphs with labelled variables. A variable's features tell its label with noise, and an edge's features tell with noise how the
-// labels of its ends are related, so that neighbours help. It is a task of labelling graphs on data that anyone can generate.
+// Package randomgraphs draws graphs with labelled variables. A variable's features tell its label with noise, and an
+// edge's features tell with noise how the labels of its ends are related, so that neighbours help. It is a task of
+// labelling graphs on data that anyone can generate.
 package randomgraphs
 
 import (
@@ -40,7 +41,8 @@ func (o Options) validate() error {
 	return nil
 }
 
-// Draw draws the three sets, of which those without graphs are nil. The variables of graph i of a set depend only on the options, the set and i.
+// Draw draws the three sets, of which those without graphs are nil. The variables of graph i of a set depend only on
+// the options, the set and i.
 func (o Options) Draw() (train, dev, test *structured.Dataset, err error) {
 	if err := o.validate(); err != nil {
 		return nil, nil, nil, err

@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Write writes the graphs into a folder: train.npz, dev.npz and test.npz, as arrays.Graphs reads them. A set without graphs has no file.
+// Write writes the graphs into a folder: train.npz, dev.npz and test.npz, as arrays.Graphs reads them. A set without
+// graphs has no file.
 func Write(dir string, o Options) error {
 	train, dev, test, err := o.Draw()
 	if err != nil {

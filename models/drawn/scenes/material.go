@@ -45,7 +45,8 @@ type surface struct {
 	contrast       float64
 }
 
-// newSurface draws the look of a thing. The harder the scene, the more its colour differs from that of its class, and the fainter its pattern is.
+// newSurface draws the look of a thing. The harder the scene, the more its colour differs from that of its class, and
+// the fainter its pattern is.
 func newSurface(class int, x, y, angle, difficulty float64, rng *rand.Rand) surface {
 	s := surface{material: materials[class], x: x, y: y}
 	s.sin, s.cos = math.Sincos(angle)

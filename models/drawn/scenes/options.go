@@ -1,5 +1,6 @@
-// Package scenes draws scenes of textured shapes that hide one another, with their masks. Patches of moss, about as large as a cell, make a part of
-// a shape look like another class, so that neighbours help. It is a task of segmentation on data that anyone can generate.
+// Package scenes draws scenes of textured shapes that hide one another, with their masks. Patches of moss, about as
+// large as a cell, make a part of a shape look like another class, so that neighbours help. It is a task of
+// segmentation on data that anyone can generate.
 package scenes
 
 import (

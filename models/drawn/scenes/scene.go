@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// draw draws a scene: shapes from the back to the front, then moss that looks like other classes, light and noise. In the mask, a pixel beside one
-// of another class is void, as annotators leave out outlines.
+// draw draws a scene: shapes from the back to the front, then moss that looks like other classes, light and noise. In
+// the mask, a pixel beside one of another class is void, as annotators leave out outlines.
 func draw(o Options, rng *rand.Rand) (*images.Image, *masks.Mask) {
 	side := math.Sqrt(float64(o.Width * o.Height))
 	things := []surface{newSurface(0, 0, 0, 2*math.Pi*rng.Float64(), o.Difficulty, rng)}

@@ -12,8 +12,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Write writes the scenes into a folder: train/images/00001.png, train/masks/00001.png and so on, and the same of dev and test; the names of the
-// labels as labels.txt; and a sheet of scenes at growing difficulty as scenes.png. A set without scenes has no folders.
+// Write writes the scenes into a folder: train/images/00001.png, train/masks/00001.png and so on, and the same of dev
+// and test; the names of the labels as labels.txt; and a sheet of scenes at growing difficulty as scenes.png. A set
+// without scenes has no folders.
 func Write(dir string, o Options) error {
 	if err := o.Validate(); err != nil {
 		return err

@@ -14,10 +14,10 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// TaggedText generates sentences with entity tags (persons, places, organisations, dates) from a small grammar and names
-// made of syllables. Many names of the test set do not occur in training, many names are ambiguous between a person, a
-// place and an organisation, some sentences lack capitals, and some words have typos. That makes it a task for a sequence
-// model, on data that anyone can generate.
+// TaggedText generates sentences with entity tags (persons, places, organisations, dates) from a small grammar and
+// names made of syllables. Many names of the test set do not occur in training, many names are ambiguous between a
+// person, a place and an organisation, some sentences lack capitals, and some words have typos. That makes it a task
+// for a sequence model, on data that anyone can generate.
 type TaggedText struct {
 	Train, Dev, Test int    // number of sentences
 	Seed             uint64 // the same seed gives the same sentences
@@ -46,8 +46,8 @@ func (o TaggedText) parts() []textPart {
 	return []textPart{{"train", o.Train}, {"dev", o.Dev}, {"test", o.Test}}
 }
 
-// WriteTaggedText draws the sentences and writes them into dir as train.conll, dev.conll and test.conll: one line per token
-// with its word, part of speech and IOB2 label, separated by tabs, and an empty line after every sentence.
+// WriteTaggedText draws the sentences and writes them into dir as train.conll, dev.conll and test.conll: one line per
+// token with its word, part of speech and IOB2 label, separated by tabs, and an empty line after every sentence.
 func WriteTaggedText(dir string, o TaggedText) error {
 	if err := o.validate(); err != nil {
 		return err

@@ -1,5 +1,6 @@
-// Package spellings draws words with their sounds, and which letters spell which sounds: links that never cross and leave nothing out. A sound has several
-// spellings, of one to four letters; a spelling stands for several sounds, and some letters for two in a row.
+// Package spellings draws words with their sounds, and which letters spell which sounds: links that never cross and
+// leave nothing out. A sound has several spellings, of one to four letters; a spelling stands for several sounds, and
+// some letters for two in a row.
 package spellings
 
 import (
@@ -70,7 +71,8 @@ func parse(table string) (all []unit) {
 	return all
 }
 
-// Draw draws one of the sets, as a Reader would read it from the file. A word depends only on the seed, the set and its number.
+// Draw draws one of the sets, as a Reader would read it from the file. A word depends only on the seed, the set and its
+// number.
 func Draw(sizes []int, set int, seed uint64) *alignments.Corpus {
 	c := &alignments.Corpus{Name: Names[set] + ".pairs", Offsets: []int{0}}
 	for i := range sizes[set] {
@@ -128,8 +130,8 @@ func (w *word) draw() {
 	}
 }
 
-// add appends a unit. Spellings are the rarer the later they are listed. The first letters spell a sound each, and further ones the last sound; where
-// there are more sounds than letters, the last letter spells the rest.
+// add appends a unit. Spellings are the rarer the later they are listed. The first letters spell a sound each, and
+// further ones the last sound; where there are more sounds than letters, the last letter spells the rest.
 func (w *word) add(units []unit) {
 	u := units[w.rng.IntN(len(units))]
 	k := 0

@@ -1,7 +1,8 @@
 package onnx
 
-// attributes are sparse inputs of rows: the numbers of the attributes that a row has, int64 [B×rows×A], and their values, float of the
-// same shape, or 1 for all. Numbers that the model does not know stand for no attribute, which is how rows with fewer are padded.
+// attributes are sparse inputs of rows: the numbers of the attributes that a row has, int64 [B×rows×A], and their
+// values, float of the same shape, or 1 for all. Numbers that the model does not know stand for no attribute, which is
+// how rows with fewer are padded.
 type attributes struct {
 	name   string
 	rows   string // the name of the dimension of rows; empty: positions
@@ -9,7 +10,8 @@ type attributes struct {
 	values bool
 }
 
-// sum returns the sums [B×rows×cols] of the rows of table [size+1×cols], whose last row is zero, over the attributes of each row.
+// sum returns the sums [B×rows×cols] of the rows of table [size+1×cols], whose last row is zero, over the attributes of
+// each row.
 func (a attributes) sum(in *inputs, table string, size, cols int) string {
 	ids, values := a.declare(in)
 	known := in.of("And", in.of("GreaterOrEqual", ids, in.int(0)), in.of("Less", ids, in.int(size)))

@@ -2,8 +2,8 @@ package onnx
 
 import "github.com/dsp-go/dsp/structured/chains"
 
-// chain holds the potentials of chains: node [B×T×Y], and edge [Y×Y] or, per position, [B×T×Y×Y], where entry t is the step into position
-// t. Forbidden labels and steps are −∞.
+// chain holds the potentials of chains: node [B×T×Y], and edge [Y×Y] or, per position, [B×T×Y×Y], where entry t is the
+// step into position t. Forbidden labels and steps are −∞.
 type chain struct {
 	*inputs
 	labels      int
@@ -50,11 +50,12 @@ func (c *chain) reversed() string {
 	})
 }
 
-// rebase is after how many positions the scores of paths are shifted, as in oracles/chain/viterbi.go: so labels that tie there tie here.
+// rebase is after how many positions the scores of paths are shifted, as in oracles/chain/viterbi.go: so labels that
+// tie there tie here.
 const rebase = 64
 
-// best adds the outputs labels [B×T], −1 behind the end of an example, and score [B] (Viterbi 1967). Ties go to the smaller label, from
-// the last position back.
+// best adds the outputs labels [B×T], −1 behind the end of an example, and score [B] (Viterbi 1967). Ties go to the
+// smaller label, from the last position back.
 func (c *chain) best(labels, score string) {
 	δ := c.forward()
 	path := c.backward(δ)
@@ -62,8 +63,8 @@ func (c *chain) best(labels, score string) {
 	c.score(path, score)
 }
 
-// forward returns δ [B×T×Y], the best scores of paths that end with each label at each position: δ_t(j) = node_t(j) + max_i (δ_{t−1}(i) +
-// edge_t(i, j)).
+// forward returns δ [B×T×Y], the best scores of paths that end with each label at each position: δ_t(j) = node_t(j) +
+// max_i (δ_{t−1}(i) + edge_t(i, j)).
 func (c *chain) forward() string {
 	loop := newLoop(c.builder)
 	before := loop.state("delta", float32s, c.zeros(c.labels))
@@ -86,7 +87,8 @@ func (c *chain) forward() string {
 	return δ
 }
 
-// backward reads the best path [B×T] from δ, from the last position back. Behind the end of an example it means nothing.
+// backward reads the best path [B×T] from δ, from the last position back. Behind the end of an example it means
+// nothing.
 func (c *chain) backward(δ string) string {
 	loop := newLoop(c.builder)
 	zero := c.of("Expand", c.int(0), c.slice(c.size(), 0, 0, 1))

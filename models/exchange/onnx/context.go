@@ -60,7 +60,8 @@ func (n *network) attention(at int, s *graph.Step, o graph.Attention) {
 	n.set(at, n.reshape(y, -1, wide), n.flow.Rows, wide)
 }
 
-// waves returns the cosines and the sines [T×1×half] of t·base^(−i/half). The angles are float64: float32 loses the digits of large ones.
+// waves returns the cosines and the sines [T×1×half] of t·base^(−i/half). The angles are float64: float32 loses the
+// digits of large ones.
 func (n *network) waves(half int, base float64) (cos, sin string) {
 	wave := func(name string, phase float64) string {
 		return n.once(fmt.Sprint(name, half, " ", base), func() string {
@@ -103,8 +104,8 @@ func (n *network) sinusoids(at int, s *graph.Step, o graph.Sinusoids) {
 	n.set(at, n.reshape(n.of("Add", x, wave), -1, o.Cols), n.flow.Rows, o.Cols)
 }
 
-// loop builds a Scan: a loop over the second axis of arrays [B×T×…], with states that go from step to step. The nodes of its body are
-// added to the loop; its body may read every array made before.
+// loop builds a Scan: a loop over the second axis of arrays [B×T×…], with states that go from step to step. The nodes
+// of its body are added to the loop; its body may read every array made before.
 type loop struct {
 	*builder
 	outside                                  *builder
@@ -130,8 +131,8 @@ func (l *loop) next(x string) {
 	l.nexts = append(l.nexts, untyped(x, kind))
 }
 
-// each adds an array of which every step reads its entry, and returns the entry's name in the body. The loop reads it back to front if
-// back is set.
+// each adds an array of which every step reads its entry, and returns the entry's name in the body. The loop reads it
+// back to front if back is set.
 func (l *loop) each(name string, kind onnxpb.TensorProto_DataType, x string, back bool) string {
 	name = l.name(name + "_at")
 	l.read, l.items = append(l.read, x), append(l.items, untyped(name, kind))

@@ -23,8 +23,8 @@ func (n *network) pool(at int, s *graph.Step, o graph.MaxPool) {
 	n.set(at, n.transpose(y, 0, 2, 3, 1), o.Images, o.Height/2, o.Width/2, o.Channels)
 }
 
-// patches returns the height and the width of images whose 3×3 neighbourhoods a pattern lists, as Graph.Patches makes it for a convolution;
-// ok is false for other patterns.
+// patches returns the height and the width of images whose 3×3 neighbourhoods a pattern lists, as Graph.Patches makes
+// it for a convolution; ok is false for other patterns.
 func patches(pattern []int32, pixels int) (height, width int, ok bool) {
 	if len(pattern) != 9*pixels {
 		return 0, 0, false

@@ -2,10 +2,10 @@ package onnx
 
 import "github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
 
-// A Decoder is a graph of the decoding of chains alone, to be joined with a network that another program exported. All names in it but those of outputs
-// begin with DecoderPrefix. Its inputs are node [B×T×Y], edge [Y×Y] or, PerPosition, [B×T×Y×Y], start and end [Y], and mask [B×T]: positions where
-// it is false do not exist, wherever they are. Its outputs are labels [B×T], −1 where the mask is false, score [B] and, on request, marginals [B×T×Y].
-// B and T are free.
+// A Decoder is a graph of the decoding of chains alone, to be joined with a network that another program exported. All
+// names in it but those of outputs begin with DecoderPrefix. Its inputs are node [B×T×Y], edge [Y×Y] or, PerPosition,
+// [B×T×Y×Y], start and end [Y], and mask [B×T]: positions where it is false do not exist, wherever they are. Its
+// outputs are labels [B×T], −1 where the mask is false, score [B] and, on request, marginals [B×T×Y]. B and T are free.
 type Decoder struct {
 	Labels                 int
 	PerPosition, Marginals bool
@@ -27,7 +27,8 @@ func (d Decoder) Encode() ([]byte, error) {
 	start, end := in.input(in.name("start"), float32s, Y), in.input(in.name("end"), float32s, Y)
 	mask := in.input(in.name("mask"), boolType, dimBatch, dimTime)
 
-	// The rest of the graph has the positions of each example in a row, so those of the mask move to the front, in order.
+	// The rest of the graph has the positions of each example in a row, so those of the mask move to the front, in
+	// order.
 	counted := in.cast(mask, int64Type)
 	in.made[inputLengths] = in.sum(counted, 1)
 	order := in.name("order")

@@ -15,8 +15,8 @@ func encoderWeights(m *models.Model) []float32 {
 	return m.Encoder.Encoder.Weights()
 }
 
-// encoderRows adds the encoder to the graph and returns its rows of words [B×T×W]. The encoder is a network of its own, whose positions are
-// the P pieces of an example.
+// encoderRows adds the encoder to the graph and returns its rows of words [B×T×W]. The encoder is a network of its own,
+// whose positions are the P pieces of an example.
 func (in *inputs) encoderRows() string {
 	r := in.encoder
 	flow, err := r.Flow()

@@ -38,8 +38,8 @@ type Summary struct {
 	Inputs, Outputs []string
 }
 
-// Export writes the model to a file. Graphs of chains decode; those of other structures compute the potentials, an output for each part
-// that is not zero.
+// Export writes the model to a file. Graphs of chains decode; those of other structures compute the potentials, an
+// output for each part that is not zero.
 func Export(m *models.Model, path string, o Options) (Summary, error) {
 	file, s, err := build(m, o)
 	if err != nil {
@@ -131,8 +131,8 @@ func fileOf(g *onnxpb.GraphProto, description string) *onnxpb.ModelProto {
 	}
 }
 
-// potentials are those of one part: their array, empty if they are zero, and its dimensions before the last, none if all rows are the
-// same.
+// potentials are those of one part: their array, empty if they are zero, and its dimensions before the last, none if
+// all rows are the same.
 type potentials struct {
 	name string
 	rows []any

@@ -37,8 +37,8 @@ func (n *network) gatherRows(at int, s *graph.Step, o graph.Gather) {
 	}
 }
 
-// window joins neighbouring positions of x [B×T×C]: [B×T×width·C], with zeros outside the example, or outside the source or the target
-// items.
+// window joins neighbouring positions of x [B×T×C]: [B×T×width·C], with zeros outside the example, or outside the
+// source or the target items.
 func (n *network) window(x string, width int) string {
 	x = n.keep(x)
 	parts := make([]string, width)
@@ -113,7 +113,8 @@ func (n *network) bag(at int, s *graph.Step, o graph.Bag) {
 	n.set(at, n.reshape(a.sum(n.inputs, table, size, o.Cols), -1, o.Cols), rows, o.Cols)
 }
 
-// withZeros makes a table of weights with a row of zeros below it, and removes the table without, which nothing else reads.
+// withZeros makes a table of weights with a row of zeros below it, and removes the table without, which nothing else
+// reads.
 func (n *network) withZeros(name string, w []float32, rows, cols int) string {
 	return n.once(name+" and zeros", func() string {
 		for i, t := range n.initializers {

@@ -158,7 +158,8 @@ func (in *inputs) alive() string {
 	})
 }
 
-// firsts returns [1×T]: whether a position is the first one. Loops start there, since runtimes refuse those without a step.
+// firsts returns [1×T]: whether a position is the first one. Loops start there, since runtimes refuse those without a
+// step.
 func (in *inputs) firsts() string {
 	return in.once("firsts", func() string { return in.of("Unsqueeze", in.of("Equal", in.positions(), in.int(0)), in.ints(0)) })
 }

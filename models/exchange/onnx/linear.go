@@ -5,9 +5,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// linear adds a linear net of attributes to the graph, and returns its potentials by part. The attributes of a chain's positions are the
-// input attributes, those of its steps edge_attributes; other parts have inputs named after them. Dense inputs of positions are the input
-// features.
+// linear adds a linear net of attributes to the graph, and returns its potentials by part. The attributes of a chain's
+// positions are the input attributes, those of its steps edge_attributes; other parts have inputs named after them.
+// Dense inputs of positions are the input features.
 func linear(in *inputs, net *sparse.Linear, w []float32, valued bool) []potentials {
 	form := net.Form()
 	_, chain := chainForm(form)

@@ -1,12 +1,12 @@
 package onnx
 
-// marginals adds an output [B×T×Y]: the probability of each label at each position, zero behind the end of an example. Forward-backward
-// runs in the log domain in float64 (Rabiner 1989):
+// marginals adds an output [B×T×Y]: the probability of each label at each position, zero behind the end of an example.
+// Forward-backward runs in the log domain in float64 (Rabiner 1989):
 //
 //	α_t(j) = node_t(j) + log Σ_i exp(α_{t−1}(i) + edge_t(i, j)),   β_t(i) = log Σ_j exp(edge_{t+1}(i, j) + node_{t+1}(j) + β_{t+1}(j)),
 //
-// with β = 0 at the last position of an example; the marginals of position t are the softmax of α_t + β_t. Node and edge potentials are
-// divided by the temperature of the model's probabilities.
+// with β = 0 at the last position of an example; the marginals of position t are the softmax of α_t + β_t. Node and
+// edge potentials are divided by the temperature of the model's probabilities.
 func (c *chain) marginals(name string, temperature float64) {
 	tempered := func(x string) string {
 		if x = c.cast(x, float64s); temperature != 1 {

@@ -8,8 +8,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// network translates a network op by op. Its arrays have the entries of the arrays of the Flow, in the same order, for B·T rows of
-// positions instead of the Flow's: rows of padding are computed like others, and ops that join rows read zeros in their place.
+// network translates a network op by op. Its arrays have the entries of the arrays of the Flow, in the same order, for
+// B·T rows of positions instead of the Flow's: rows of padding are computed like others, and ops that join rows read
+// zeros in their place.
 type network struct {
 	*inputs
 	name   string
@@ -102,8 +103,8 @@ func (n *network) set(at int, name string, shape ...int) {
 	n.values[at] = array{name, shape}
 }
 
-// along returns the result of a step as [Outer×Rows×Inner]; of a free one, which has to be the same in every row, only one row:
-// [Outer×1×Inner].
+// along returns the result of a step as [Outer×Rows×Inner]; of a free one, which has to be the same in every row, only
+// one row: [Outer×1×Inner].
 func (n *network) along(at int, a graph.Axis) string {
 	s := n.flow.Steps[at]
 	if !s.Rows.Free() {

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Rows of pairs of positions are [B·T·T], row (d, h) of an example for dependent d and head h, or for source item d and the target item
-// at position h. Rows of edges are [B·E].
+// Rows of pairs of positions are [B·T·T], row (d, h) of an example for dependent d and head h, or for source item d and
+// the target item at position h. Rows of edges are [B·E].
 
 func (in *inputs) sources() string {
 	return in.input(inputSources, onnxpb.TensorProto_INT64, dimBatch)
@@ -91,7 +91,8 @@ func (n *network) distanceClasses() string {
 	})
 }
 
-// bilinear translates the scores of pairs: out[(d,h), k] = Σ_e x[d, k·E+e]·z[h, e], with root in place of z[h] if h = d.
+// bilinear translates the scores of pairs: out[(d,h), k] = Σ_e x[d, k·E+e]·z[h, e], with root in place of z[h] if h =
+// d.
 func (n *network) bilinear(at int, s *graph.Step, o graph.Bilinear) {
 	x, z := n.padded(n.in(s.Args[0], n.flow.Rows, o.K*o.E), o.K, o.E), n.padded(n.in(s.Args[1], n.flow.Rows, o.E), o.E)
 	root := n.of("MatMul", x, n.in(s.Args[2], o.E, 1))                     // [B×T×K×1]

@@ -43,8 +43,8 @@ type Report struct {
 // batchPieces is how many pieces a worker encodes at a time.
 const batchPieces = 2048
 
-// Apply adds the rows of its words to the dense inputs of d, unless it has them: after the dense inputs that it has. If the encoder is
-// trained, it gives d their pieces instead.
+// Apply adds the rows of its words to the dense inputs of d, unless it has them: after the dense inputs that it has. If
+// the encoder is trained, it gives d their pieces instead.
 func (r *Reader) Apply(d *structured.Dataset, o Options) (Report, error) {
 	report := Report{Data: d.Name, Words: d.Positions()}
 	if r.Tuned != nil && d.Pieces != nil || r.Tuned == nil && d.Encoder == r.ID() {
@@ -112,7 +112,8 @@ func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report
 	return all, nil
 }
 
-// computeAll computes the rows of the words of d, but for sentences of which has [words], if it is not nil, says that their rows are there.
+// computeAll computes the rows of the words of d, but for sentences of which has [words], if it is not nil, says that
+// their rows are there.
 func (r *Reader) computeAll(d *structured.Dataset, words []string, o Options, report *Report, has []bool, write use) error {
 	sentences, err := r.cutAll(d, words, o.Threads)
 	if err != nil {
@@ -138,8 +139,9 @@ func (r *Reader) newRows(d *structured.Dataset, words []string) *rows {
 	return &rows{n: len(words), width: r.Width(), half: r.Half, fingerprint: r.fingerprint(d, words)}
 }
 
-// Keep writes the dense inputs of some examples of d, which are the rows of its words, to the file in a folder where Apply finds them for data
-// with the words of these examples. So a part of data that have rows needs no work of the encoder.
+// Keep writes the dense inputs of some examples of d, which are the rows of its words, to the file in a folder where
+// Apply finds them for data with the words of these examples. So a part of data that have rows needs no work of the
+// encoder.
 func (r *Reader) Keep(d *structured.Dataset, examples []int, folder string) (file string, err error) {
 	if d.Encoder != r.ID() || d.Dim != r.Width() {
 		return "", fmt.Errorf("encoded: %s has no rows of this encoder alone", d.Name)
@@ -192,8 +194,8 @@ func (r *Reader) fingerprint(d *structured.Dataset, words []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// texts returns the positions where the texts of d begin that an encoder reads one by one, and the end of the last: an example is one text, a pair of
-// sentences two.
+// texts returns the positions where the texts of d begin that an encoder reads one by one, and the end of the last: an
+// example is one text, a pair of sentences two.
 func texts(d *structured.Dataset) []int {
 	sources := d.Table(structured.Sources)
 	if sources == nil {
@@ -226,8 +228,8 @@ func (r *Reader) cutAll(d *structured.Dataset, words []string, threads int) ([]s
 	return all, err
 }
 
-// encodeAll computes the rows of all sentences, the longest first, so that no thread is left with a long one at the end. The rows of a sentence
-// do not depend on the others.
+// encodeAll computes the rows of all sentences, the longest first, so that no thread is left with a long one at the
+// end. The rows of a sentence do not depend on the others.
 func (r *Reader) encodeAll(d *structured.Dataset, all []sentence, o Options, total int, write use) error {
 	order := make([]int, 0, len(all))
 	for i, s := range all {

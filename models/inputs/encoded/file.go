@@ -14,8 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// A model file has the metadata keptKey if its model reads an encoder. Unless that is a reference, the file holds the encoder's parameters and
-// the tokenizer.json, as bytes.
+// A model file has the metadata keptKey if its model reads an encoder. Unless that is a reference, the file holds the
+// encoder's parameters and the tokenizer.json, as bytes.
 const (
 	keptKey         = "encoder"
 	tokenizerTensor = "encoder_tokenizer"
@@ -30,7 +30,8 @@ type kept struct {
 	Reference string `json:"reference,omitempty"` // the name of the folder; older files say where it was; empty: the encoder is in the file
 }
 
-// Save puts the reader into a model file, or a reference to its folder, by name: a model tells nobody where its maker keeps files.
+// Save puts the reader into a model file, or a reference to its folder, by name: a model tells nobody where its maker
+// keeps files.
 func (r *Reader) Save(f *safetensors.File) error {
 	k := kept{ID: r.ID()}
 	if r.Tuned != nil && !r.adapted() && !r.ByReference {
@@ -66,7 +67,8 @@ type Source struct {
 	Beside string  // the folder of the file
 }
 
-// Load returns the reader that Save put into a model file, and the number of its tensors. Another encoder than the file refers to is refused.
+// Load returns the reader that Save put into a model file, and the number of its tensors. Another encoder than the file
+// refers to is refused.
 func Load(f *safetensors.File, s Settings, from Source) (r *Reader, tensors int, err error) {
 	var k kept
 	if err := json.Unmarshal([]byte(f.Metadata[keptKey]), &k); err != nil {
@@ -122,8 +124,8 @@ func stored(f *safetensors.File, s Settings) (*Reader, int, error) {
 	return r, tensors + 1, err
 }
 
-// Find returns where an encoder is that a model refers to: in the source's folder, or, without one, where it was, unless that is a name only, or in a
-// folder of the same name beside the model or beside its folder.
+// Find returns where an encoder is that a model refers to: in the source's folder, or, without one, where it was,
+// unless that is a name only, or in a folder of the same name beside the model or beside its folder.
 func (from Source) Find(was string) (string, error) {
 	name := filepath.Base(was)
 	if from.Folder != "" {

@@ -30,8 +30,8 @@ func (r *Reader) cutPieces(d *structured.Dataset, words []string, o Options, rep
 	return nil
 }
 
-// addSequence adds a window of a sentence to p. word is the first word that it holds the beginning of; the next window's is returned. A word
-// that no window holds is read in the window where it begins.
+// addSequence adds a window of a sentence to p. word is the first word that it holds the beginning of; the next
+// window's is returned. A word that no window holds is read in the window where it begins.
 func (r *Reader) addSequence(p *structured.Pieces, s *sentence, word int, w pieces.Window) int {
 	p.Ids = append(p.Ids, r.Tokenizer.Prefix...)
 	shift := len(p.Ids) - w.From

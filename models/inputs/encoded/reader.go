@@ -1,4 +1,5 @@
-// Package encoded gives words the rows of a pretrained encoder as dense inputs, or their pieces where a network trains the encoder.
+// Package encoded gives words the rows of a pretrained encoder as dense inputs, or their pieces where a network trains
+// the encoder.
 package encoded
 
 import (
@@ -124,7 +125,8 @@ func (r *Reader) States() int { return r.layers.Len() }
 // Flow returns the network of the rows of pieces, op by op.
 func (r *Reader) Flow() (*graph.Flow, error) { return r.Encoder.Flow(r.layers) }
 
-// ID identifies what the reader computes of a text: the encoder with its weights, the tokenizer, the layers, and how pieces become words.
+// ID identifies what the reader computes of a text: the encoder with its weights, the tokenizer, the layers, and how
+// pieces become words.
 func (r *Reader) ID() string { return r.id() }
 
 // Count returns the number of pieces of words, without special ones.
@@ -257,8 +259,8 @@ func (w *worker) run() error {
 	return w.encoder.Encode(w.ids, w.offsets, w.rows)
 }
 
-// take adds to w.words what pieces begin to end−1 of s say of its words, word being the first of them. The row of piece 0, after the special
-// ones, would be number offset of the rows. It returns the first word of which pieces are left.
+// take adds to w.words what pieces begin to end−1 of s say of its words, word being the first of them. The row of piece
+// 0, after the special ones, would be number offset of the rows. It returns the first word of which pieces are left.
 func (w *worker) take(s *sentence, word, offset, begin, end int) int {
 	width := w.of.Width()
 	offset += len(w.of.Tokenizer.Prefix)

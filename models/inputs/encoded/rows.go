@@ -19,8 +19,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// rows are the rows [n×width] of the words of a data set: in memory, or mapped from a safetensors file with the one tensor "rows", in
-// single or half precision.
+// rows are the rows [n×width] of the words of a data set: in memory, or mapped from a safetensors file with the one
+// tensor "rows", in single or half precision.
 type rows struct {
 	n, width    int
 	half        bool
@@ -103,7 +103,8 @@ func (r *rows) open(path string) (bool, error) {
 	return true, nil
 }
 
-// write writes the file, whole or not at all, with the rows that compute hands to its argument in any order, from several goroutines.
+// write writes the file, whole or not at all, with the rows that compute hands to its argument in any order, from
+// several goroutines.
 func (r *rows) write(path string, compute func(write use) error) error {
 	header, err := r.header()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// foundByAll reports whether all peers have found the rows in a file; if not, all compute them together. Processes whose words or encoders differ are refused. failed is the
-// error of this process.
+// foundByAll reports whether all peers have found the rows in a file; if not, all compute them together. Processes
+// whose words or encoders differ are refused. failed is the error of this process.
 func (r *rows) foundByAll(name string, found bool, peers structured.Peers, failed error) (bool, error) {
 	type state struct {
 		Rows  string
@@ -35,7 +35,8 @@ func (r *rows) foundByAll(name string, found bool, peers structured.Peers, faile
 // roundBytes is how many bytes of rows processes tell each other at a time, all together.
 const roundBytes = 64 << 20
 
-// encodeTogether computes the rows of batches in rounds: of each, every process computes some batches and tells the others their rows, so that write gets the rows of all batches in every process.
+// encodeTogether computes the rows of batches in rounds: of each, every process computes some batches and tells the
+// others their rows, so that write gets the rows of all batches in every process.
 func (r *Reader) encodeTogether(batches [][]sentence, o Options, shown *progress, encode func(batch []sentence, write use) error, write use) error {
 	peers := o.Peers
 	round := max(peers.Size(), roundBytes/(batchPieces*4*r.Width()))

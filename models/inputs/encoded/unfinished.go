@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// unfinished is a file of rows that are being computed, with a journal of those that it has. A run that ends in between leaves both, and the next
-// one with the same text and encoder goes on from them.
+// unfinished is a file of rows that are being computed, with a journal of those that it has. A run that ends in between
+// leaves both, and the next one with the same text and encoder goes on from them.
 type unfinished struct {
 	rows    *rows
 	file    *os.File // locked
@@ -24,7 +24,8 @@ type unfinished struct {
 	count  int    // guarded by mu: how many rows that are
 }
 
-// span is some rows of the file, with a checksum of their bytes: a power failure may keep the journal and lose what it says.
+// span is some rows of the file, with a checksum of their bytes: a power failure may keep the journal and lose what it
+// says.
 type span struct {
 	At   int    `json:"at"`
 	Rows int    `json:"rows"`
@@ -33,11 +34,13 @@ type span struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// rowsOfLine is how many rows a line of the journal has at least. Each line is synced to disk, which takes about as long as some ten rows.
+// rowsOfLine is how many rows a line of the journal has at least. Each line is synced to disk, which takes about as
+// long as some ten rows.
 const rowsOfLine = 1000
 
-// writeOn is write that leaves what it has when the process ends, and goes on from what an earlier one has left: compute is told which rows are there.
-// After an error nothing is left. Where another process writes the same rows, it writes a file of its own.
+// writeOn is write that leaves what it has when the process ends, and goes on from what an earlier one has left:
+// compute is told which rows are there. After an error nothing is left. Where another process writes the same rows, it
+// writes a file of its own.
 func (r *rows) writeOn(path string, compute func(has []bool, write use) error) error {
 	u, err := r.openUnfinished(path)
 	if errors.Is(err, host.ErrLocked) {

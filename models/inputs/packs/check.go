@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// check refuses a pack whose tables and outputs do not fit its examples. A checksum does not show that: the author of a crafted pack computes
-// it, too.
+// check refuses a pack whose tables and outputs do not fit its examples. A checksum does not show that: the author of a
+// crafted pack computes it, too.
 func check(d *structured.Dataset, in inputs.Inputs, task string) error {
 	if err := checkWhole(d, in); err != nil {
 		return err
@@ -42,7 +42,8 @@ func check(d *structured.Dataset, in inputs.Inputs, task string) error {
 	return checkTrees(d, task)
 }
 
-// mostRows bounds the rows of a table that has one for each pair of positions, or for each position. Of other tables every row has contents.
+// mostRows bounds the rows of a table that has one for each pair of positions, or for each position. Of other tables
+// every row has contents.
 func mostRows(table string, positions int) int {
 	const square = 1 << 26 // positions whose pairs are no number of rows
 	switch table {

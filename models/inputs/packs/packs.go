@@ -1,5 +1,6 @@
-// Package packs writes training data with their inputs to packs (structured/sys/packed), which training maps instead of reading text:
-// labels and attributes are numbered already, and the settings that they were read with are kept beside them.
+// Package packs writes training data with their inputs to packs (structured/sys/packed), which training maps instead of
+// reading text: labels and attributes are numbered already, and the settings that they were read with are kept beside
+// them.
 package packs
 
 import (
@@ -99,8 +100,8 @@ func write(path string, c *config.Config, f *safetensors.File, in inputs.Inputs,
 	return packed.Write(path, f)
 }
 
-// Open maps the pack c.Train, which tasks.Resolve took the settings of c from. The notation is that of tags before they were converted; it has no
-// scheme where they were not.
+// Open maps the pack c.Train, which tasks.Resolve took the settings of c from. The notation is that of tags before they
+// were converted; it has no scheme where they were not.
 func Open(c *config.Config) (*structured.Dataset, inputs.Inputs, chains.Notation, error) {
 	f, err := packed.Open(c.Train)
 	if err != nil {
@@ -153,7 +154,8 @@ func open(f *packed.File, c *config.Config) (d *structured.Dataset, in inputs.In
 	return d, in, notation, f.Check(d)
 }
 
-// Streams reports whether Stream packs such data: text with a token per line, whose inputs are attributes, numbered as they come.
+// Streams reports whether Stream packs such data: text with a token per line, whose inputs are attributes, numbered as
+// they come.
 func Streams(c *config.Config) bool {
 	f := formats.Find(c.Format)
 	plain := c.Scheme == "keep" && !c.Partial && c.Dense == "" && c.Vectors == "" && c.Encoder == "" && len(formats.Files(c.Train)) == 1 && host.Rereads(c.Train)
@@ -164,8 +166,9 @@ func Streams(c *config.Config) bool {
 	return f.Numbered || f.Columns && attributes
 }
 
-// Stream reads the training data of c, which is resolved, piece by piece, and packs them; the memory that it needs is that of the
-// dictionary and of some pieces. The pack is that of Write, to the byte. Reading stops when ctx ends; say gets what there is to say of examples.
+// Stream reads the training data of c, which is resolved, piece by piece, and packs them; the memory that it needs is
+// that of the dictionary and of some pieces. The pack is that of Write, to the byte. Reading stops when ctx ends; say
+// gets what there is to say of examples.
 func Stream(ctx context.Context, path string, c *config.Config, say *remarks.Remarks) (Summary, error) {
 	s := stream{ctx: ctx, c: c, labels: structured.NewAlphabet()}
 	var err error

@@ -147,7 +147,8 @@ func (s *stream) finish(f *safetensors.File) error {
 	return s.builder.Finish(f, config.FileNames(s.c.Train), s.columns, sorted, numbers)
 }
 
-// frequent returns the names that occur at least so often, and the new number of every old one, −1 if it is left out; nil for nil.
+// frequent returns the names that occur at least so often, and the new number of every old one, −1 if it is left out;
+// nil for nil.
 func frequent(names *structured.Alphabet, counts []int32, least int) (*structured.Alphabet, []int32) {
 	if names == nil {
 		return nil, nil

@@ -72,7 +72,8 @@ func (s Sheet) Write(w io.Writer, kind string, paint func(draw.Canvas)) error {
 	return err
 }
 
-// pixels returns the image of a sheet. A canvas that makes its own image copies it once, which takes as long as drawing.
+// pixels returns the image of a sheet. A canvas that makes its own image copies it once, which takes as long as
+// drawing.
 func (s Sheet) pixels() *image.RGBA {
 	dots := func(length vg.Length) int { return int(length.Dots(float64(s.DPI)) + 0.5) }
 	return image.NewRGBA(image.Rect(0, 0, dots(s.Width), dots(s.Height)))

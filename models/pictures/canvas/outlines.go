@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// outlines is a PDF canvas that draws text as the outlines of its letters. The canvas below it would need a font in a one-byte encoding,
-// which lacks letters such as λ, and does not find bold fonts.
+// outlines is a PDF canvas that draws text as the outlines of its letters. The canvas below it would need a font in a
+// one-byte encoding, which lacks letters such as λ, and does not find bold fonts.
 type outlines struct {
 	*vgpdf.Canvas
 	buffer sfnt.Buffer

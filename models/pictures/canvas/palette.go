@@ -16,9 +16,9 @@ const (
 	nearColours = 8    // a difference of a channel, of 255, that nobody sees in the soft edge of a letter
 )
 
-// fewColours returns the picture with a palette of at most 256 colours: a drawing's file then is smaller and takes half the time to write.
-// A drawing with more keeps the commonest, and those near them, in soft edges, become one of them. A picture for which 256 are too few is
-// returned as it is, and so is one that is not opaque.
+// fewColours returns the picture with a palette of at most 256 colours: a drawing's file then is smaller and takes half
+// the time to write. A drawing with more keeps the commonest, and those near them, in soft edges, become one of them. A
+// picture for which 256 are too few is returned as it is, and so is one that is not opaque.
 func fewColours(picture draw.Image) image.Image {
 	all, ok := picture.(*image.RGBA)
 	if !ok || !all.Opaque() {

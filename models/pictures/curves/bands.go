@@ -20,7 +20,8 @@ type Bands struct {
 	Rows    []BandRow
 }
 
-// BandRow is a row of panels that show the same curves. Its legend stands above it unless the row before has the same one.
+// BandRow is a row of panels that show the same curves. Its legend stands above it unless the row before has the same
+// one.
 type BandRow struct {
 	Title  string
 	Panels []BandPanel
@@ -54,7 +55,8 @@ const (
 	rowTitle = 0.27 * vg.Inch
 )
 
-// layout returns the legend of each row, nil if it has none, the height above its panels, and the height of the picture.
+// layout returns the legend of each row, nil if it has none, the height above its panels, and the height of the
+// picture.
 func (b *Bands) layout() (heads [][][]entry, tops []vg.Length, height vg.Length) {
 	heads, tops, height = make([][][]entry, len(b.Rows)), make([]vg.Length, len(b.Rows)), bandHead
 	for i, r := range b.Rows {
@@ -154,8 +156,8 @@ func (p *BandPanel) plot() *plot.Plot {
 	return to
 }
 
-// row returns the range of the y axis. A curve that shoots up, such as one that diverges, leaves it: the axis ends at ten times the median
-// of the curves' highest points, or three times if it is linear.
+// row returns the range of the y axis. A curve that shoots up, such as one that diverges, leaves it: the axis ends at
+// ten times the median of the curves' highest points, or three times if it is linear.
 func (p *BandPanel) row() row {
 	r := row{min: math.Inf(1), max: math.Inf(-1), log: p.Log}
 	var tops []float64

@@ -34,8 +34,8 @@ const (
 	dpi       = 192
 )
 
-// Write draws the runs, the first in front, at path, as PNG, SVG or PDF. It omits rows without data, such as the certificate of runs
-// without one. Without anything to draw it writes nothing.
+// Write draws the runs, the first in front, at path, as PNG, SVG or PDF. It omits rows without data, such as the
+// certificate of runs without one. Without anything to draw it writes nothing.
 func Write(path string, runs ...Run) error {
 	var shown []Run
 	for _, r := range runs {
@@ -122,8 +122,8 @@ func (p *picture) entries() []mark {
 	return all
 }
 
-// certified is record.Certified for what a picture shows of the certificates of runs. It names those with a relaxed objective if others have
-// none.
+// certified is record.Certified for what a picture shows of the certificates of runs. It names those with a relaxed
+// objective if others have none.
 func certified(text string, runs []Run) string {
 	var relaxed []string
 	bounded := 0
@@ -195,8 +195,8 @@ func outcome(r Run) (title, finding string) {
 	return title, finding
 }
 
-// aboveOptimum says how far the objective is from the optimum at most: (F − dual)/dual. It is empty without a certificate; a dual that is
-// not above 0 bounds no factor.
+// aboveOptimum says how far the objective is from the optimum at most: (F − dual)/dual. It is empty without a
+// certificate; a dual that is not above 0 bounds no factor.
 func aboveOptimum(r record.Record) string {
 	gap, dual := float64(r.Gap), float64(r.Dual)
 	switch {

@@ -68,8 +68,8 @@ func objectiveRow(runs []Run) row {
 	return r
 }
 
-// finalBound returns the last certified lower bound on the optimum. It is false without one, or if it is not above 0, which is known of
-// losses that are not negative.
+// finalBound returns the last certified lower bound on the optimum. It is false without one, or if it is not above 0,
+// which is known of losses that are not negative.
 func finalBound(r Run) (float64, bool) {
 	for _, rec := range slices.Backward(r.Records) {
 		if d := float64(rec.Dual); !math.IsNaN(d) && !math.IsInf(d, 0) {
@@ -79,8 +79,8 @@ func finalBound(r Run) (float64, bool) {
 	return 0, false
 }
 
-// certificateRow shows the gap, or the prox-gradient for runs without a certificate. Where a pass has only an estimate of its gap, it shows
-// that.
+// certificateRow shows the gap, or the prox-gradient for runs without a certificate. Where a pass has only an estimate
+// of its gap, it shows that.
 func certificateRow(runs []Run) row {
 	r := row{label: "relative gap, certified", value: shownGap}
 	for _, run := range runs {
@@ -98,7 +98,8 @@ func certificateRow(runs []Run) row {
 	return r
 }
 
-// estimatedOnly reports whether the gap of a pass is much smaller by estimate than the certificate, which is that of an earlier pass.
+// estimatedOnly reports whether the gap of a pass is much smaller by estimate than the certificate, which is that of an
+// earlier pass.
 func estimatedOnly(r record.Record) bool {
 	e := float64(r.EstimatedGap)
 	return e != 0 && float64(r.Gap) > 1.5*e

@@ -37,7 +37,8 @@ const (
 	noteSize   = 8.0
 )
 
-// Write draws the sheet into a file whose name ends in .svg, .png or .pdf. A string is blue, and orange where it is not the gold one, which is then below it.
+// Write draws the sheet into a file whose name ends in .svg, .png or .pdf. A string is blue, and orange where it is not
+// the gold one, which is then below it.
 func (s Sheet) Write(path string) error {
 	if len(s.Lines) == 0 {
 		return structured.BadInput("%s: no lines to draw", path)

@@ -18,7 +18,8 @@ type Overlay struct {
 	Labels *structured.Alphabet
 }
 
-// Write draws the overlay into a file whose name ends in .png or .svg. A small image is enlarged by a whole number, so that the legend has room.
+// Write draws the overlay into a file whose name ends in .png or .svg. A small image is enlarged by a whole number, so
+// that the legend has room.
 func (o Overlay) Write(path string) error {
 	scale := 1
 	for o.Image.Width*scale < 320 {

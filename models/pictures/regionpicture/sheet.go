@@ -1,4 +1,5 @@
-// Package regionpicture draws images with labels: overlays of masks, and sheets that show images, masks and predictions side by side, with a legend.
+// Package regionpicture draws images with labels: overlays of masks, and sheets that show images, masks and predictions
+// side by side, with a legend.
 package regionpicture
 
 import (
@@ -138,7 +139,8 @@ func (r row) draw(area draw.Canvas, top vg.Length) {
 	}
 }
 
-// enlarged repeats the pixels of a small image by a whole number, up to a width or a little more, so that they stay sharp on the sheet.
+// enlarged repeats the pixels of a small image by a whole number, up to a width or a little more, so that they stay
+// sharp on the sheet.
 func enlarged(m image.Image, width int) image.Image {
 	b := m.Bounds()
 	scale := (width + b.Dx() - 1) / b.Dx()

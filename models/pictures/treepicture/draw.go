@@ -87,8 +87,8 @@ func (l *layout) drawLabel(area draw.Canvas, at vg.Point, a *arc) {
 	area.FillText(st, vg.Point{X: x + 3, Y: top - 3}, a.label)
 }
 
-// free returns where on an arc its label begins: the position nearest to the middle that no line of another arc crosses, or the
-// middle if there is none.
+// free returns where on an arc its label begins: the position nearest to the middle that no line of another arc
+// crosses, or the middle if there is none.
 func (l *layout) free(a *arc, width vg.Length) vg.Length {
 	middle := (a.from+a.to)/2 - width/2
 	most := max(a.from, a.to) - corner - width

@@ -24,9 +24,10 @@ type Options struct {
 	Whole  bool // read the whole text before predicting, as a GPU needs; of several ranks, each predicts a part of it
 }
 
-// Predict labels the sentences of r, whose name is for messages, and writes them to w: words with their labels in columns, CoNLL-U, entities,
-// objects, or the text itself with marks. It reads, labels and writes paragraph by paragraph, in little memory, and writes what is complete
-// before it waits for more text. The answers do not depend on the number of threads.
+// Predict labels the sentences of r, whose name is for messages, and writes them to w: words with their labels in
+// columns, CoNLL-U, entities, objects, or the text itself with marks. It reads, labels and writes paragraph by
+// paragraph, in little memory, and writes what is complete before it waits for more text. The answers do not depend on
+// the number of threads.
 func (r *Reader) Predict(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
 	if o.Inline && r.trees {
 		return structured.BadInput("--inline marks labels in the text; --task %s predicts %s", r.model.Config.Task, tasks.Of(&r.model.Config).Outputs)
@@ -132,7 +133,8 @@ func (l *labeller) label(p tokens.Chunk) (models.Answered, error) {
 	return to, nil
 }
 
-// shown returns the data with the columns that predictions show: all of a tree, and of tags the words and what taggers made.
+// shown returns the data with the columns that predictions show: all of a tree, and of tags the words and what taggers
+// made.
 func (l *labeller) shown(d *structured.Dataset) *structured.Dataset {
 	if l.trees {
 		return d

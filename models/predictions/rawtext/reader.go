@@ -24,8 +24,8 @@ type Reader struct {
 	columns []inputs.Column
 }
 
-// NewReader returns the reader of a model. A model that does not read words is bad input, and so is one that reads other columns unless
-// taggers fill them (models.Model.TagFirst).
+// NewReader returns the reader of a model. A model that does not read words is bad input, and so is one that reads
+// other columns unless taggers fill them (models.Model.TagFirst).
 func NewReader(m *models.Model) (*Reader, error) {
 	c := &m.Config
 	task := tasks.Of(c)
@@ -79,8 +79,8 @@ func (r *Reader) missing() (words bool, others []string) {
 	return words, others
 }
 
-// dataset makes a data set of sentences, at least one, without the inputs of the network; taggers fill columns that are empty. Ranges count
-// from character start.
+// dataset makes a data set of sentences, at least one, without the inputs of the network; taggers fill columns that are
+// empty. Ranges count from character start.
 func (r *Reader) dataset(all []tokens.Sentence, runes []rune, start int, name string) (*structured.Dataset, error) {
 	d := &structured.Dataset{Name: name, Offsets: []int{0}}
 	if r.trees {
@@ -121,7 +121,8 @@ func words(all []tokens.Sentence) []string {
 	return column
 }
 
-// conllu writes sentences in CoNLL-U, with their text in a comment, and SpaceAfter=No and TokenRange in the last column.
+// conllu writes sentences in CoNLL-U, with their text in a comment, and SpaceAfter=No and TokenRange in the last
+// column.
 func conllu(all []tokens.Sentence, runes []rune, start int) []byte {
 	var to []byte
 	for _, s := range all {

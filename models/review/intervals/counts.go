@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Counts are what a metric is made of, output by output: the part and the whole of each share, [outputs][2×shares]. The metric is the mean of
-// Σ part / Σ whole over the shares with a whole; the sums are over outputs.
+// Counts are what a metric is made of, output by output: the part and the whole of each share, [outputs][2×shares]. The
+// metric is the mean of Σ part / Σ whole over the shares with a whole; the sums are over outputs.
 type Counts [][]float64
 
 // sum adds up the outputs.
@@ -88,7 +88,8 @@ func (c Counts) whole() bool {
 	})
 }
 
-// Condensed returns counts of at most that many numbers, for a file: those of blocks of outputs, which are independent as outputs are.
+// Condensed returns counts of at most that many numbers, for a file: those of blocks of outputs, which are independent
+// as outputs are.
 func (c Counts) Condensed(numbers int) Counts {
 	if len(c) == 0 || len(c)*len(c[0]) <= numbers {
 		return c

@@ -1,8 +1,10 @@
-// Package intervals says how far a metric of a model, or the difference of two models, depends on which examples the data happen to have.
+// Package intervals says how far a metric of a model, or the difference of two models, depends on which examples the
+// data happen to have.
 //
-// All metrics are means of shares: of right tokens among all, of entities that agree among the gold and the predicted ones (F1), of pixels
-// in both masks among those in either. An output has its part of every share, and outputs are independent of each other; what is inside of
-// an output is not. So all that is known of a model are the counts of its outputs (Counts), and no method looks inside of an output.
+// All metrics are means of shares: of right tokens among all, of entities that agree among the gold and the predicted
+// ones (F1), of pixels in both masks among those in either. An output has its part of every share, and outputs are
+// independent of each other; what is inside of an output is not. So all that is known of a model are the counts of its
+// outputs (Counts), and no method looks inside of an output.
 //
 //   - The interval of a share of outputs that are right or wrong as a whole is exact (Clopper and Pearson 1934). For other metrics it is the
 //     same interval, at the number of independent trials that would vary as much as the metric does over outputs (Korn and Graubard 1998).
@@ -18,7 +20,7 @@
 //     disagree. Where several differences are tested together, Holm's correction bounds the chance that any is claimed that is not there (Holm 1979), and
 //     the intervals of those that are not claimed have 0 in them.
 //
-// The percentile bootstrap, and BCa too, are too narrow for few outputs. In a simulation with 10 sentences of 5 to 30 tokens, of which 95 %
-// are right and whose rate of errors has a beta distribution, 95 % intervals contained the truth in 85 % (percentiles), 87 % (BCa) and 95 %
-// (here) of data sets.
+// The percentile bootstrap, and BCa too, are too narrow for few outputs. In a simulation with 10 sentences of 5 to 30
+// tokens, of which 95 % are right and whose rate of errors has a beta distribution, 95 % intervals contained the truth
+// in 85 % (percentiles), 87 % (BCa) and 95 % (here) of data sets.
 package intervals

@@ -42,9 +42,9 @@ func (c Counts) Interval() Interval {
 	return i
 }
 
-// missing says which kind of outputs would have the truth below an interval, if these may well have none of it: outputs that
-// are wrong as a whole. No spread of others tells that there are such; how many outputs there are does. A mean of several
-// shares has intervals of each.
+// missing says which kind of outputs would have the truth below an interval, if these may well have none of it: outputs
+// that are wrong as a whole. No spread of others tells that there are such; how many outputs there are does. A mean of
+// several shares has intervals of each.
 func (c Counts) missing(i Interval) string {
 	value, n := c.Value(), c.counted()
 	if len(c) == 0 || len(c[0]) != 2 || i.Method != Effective || value <= 0 {
@@ -69,9 +69,9 @@ func (c Counts) ends() ends {
 	return c.mean()
 }
 
-// mean gives the intervals of the mean of several shares. Each share has an interval of its own, from the outputs that have it, and one that no output has is
-// anything from 0 to 1. How far their ends are from the shares stands for standard deviations there, which add up as the shares vary together (Zou and
-// Donner 2008).
+// mean gives the intervals of the mean of several shares. Each share has an interval of its own, from the outputs that
+// have it, and one that no output has is anything from 0 to 1. How far their ends are from the shares stands for
+// standard deviations there, which add up as the shares vary together (Zou and Donner 2008).
 func (c Counts) mean() ends {
 	value, terms := c.influences()
 	i := Interval{Deviation: deviation(terms, c.counted()), Method: Effective}
@@ -147,7 +147,8 @@ func correlation(a, b []float64) float64 {
 // share are counts of one share.
 type share struct{ Counts }
 
-// What data may not have shown. The numbers were chosen so that intervals of the populations in coverage_test.go contain the truth.
+// What data may not have shown. The numbers were chosen so that intervals of the populations in coverage_test.go
+// contain the truth.
 const (
 	few    = 40  // outputs, among which one of a rare kind is easily not seen
 	partly = .05 // how much one that is all wrong counts where the others are counted in many small things
@@ -157,8 +158,8 @@ const (
 	unshown = .2 // chance that outputs have none of a kind that matters, above which that is said
 )
 
-// ends gives the intervals of a share, those of as many independent trials as vary as much. What varies are the outputs that were seen, and one that was
-// not, and is all wrong or all right.
+// ends gives the intervals of a share, those of as many independent trials as vary as much. What varies are the outputs
+// that were seen, and one that was not, and is all wrong or all right.
 func (s share) ends() ends {
 	p, terms := s.influences()
 	whole, squares, largest, n := 0.0, 0.0, 0.0, 0
@@ -190,7 +191,8 @@ func (s share) ends() ends {
 		}
 	}
 	i.Method = Effective
-	// The deviation is an estimate itself. Where few outputs make most of it, it has fewer degrees of freedom than there are outputs.
+	// The deviation is an estimate itself. Where few outputs make most of it, it has fewer degrees of freedom than
+	// there are outputs.
 	student := distuv.StudentsT{Sigma: 1, Nu: max(1, min(float64(n-1), 3*variance*variance/fourth-1))}
 	if p <= 0 || p >= 1 { // errors may be more than there are things
 		return func(outside float64) Interval {
@@ -217,8 +219,8 @@ func (s share) ends() ends {
 	}
 }
 
-// clopperPearson returns the exact interval of a probability, of which right of that many trials came true, with a chance of outside on either side. Neither
-// number has to be whole.
+// clopperPearson returns the exact interval of a probability, of which right of that many trials came true, with a
+// chance of outside on either side. Neither number has to be whole.
 func clopperPearson(right, trials, outside float64) (low, high float64) {
 	low, high = 0, 1
 	if wrong := trials - right; right > rounding && wrong > rounding {

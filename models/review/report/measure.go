@@ -54,8 +54,8 @@ func (w *writer) measure() (*structured.Dataset, error) {
 	return d, nil
 }
 
-// pairs returns what counts the gold and predicted labels of graphs; nil for other tasks, whose reports have them, and for data with labels
-// that the model does not know.
+// pairs returns what counts the gold and predicted labels of graphs; nil for other tasks, whose reports have them, and
+// for data with labels that the model does not know.
 func (w *writer) pairs(d *structured.Dataset) *graphs.Evaluator {
 	if !w.model.Net.Form().ReadsGraphs() || d.Alphabet.Len() > w.model.Labels.Len() {
 		return nil

@@ -19,8 +19,8 @@ func drawCurves(path string, run *training.Recorded) error {
 	return curves.Write(path, run.Curves()...)
 }
 
-// draw lets paint draw an SVG file, and returns what is in it as an element named by label. The painters of this program escape what they
-// write.
+// draw lets paint draw an SVG file, and returns what is in it as an element named by label. The painters of this
+// program escape what they write.
 func (w *writer) draw(label string, paint func(path string) error) (Picture, error) {
 	path := filepath.Join(w.scratch, "picture.svg")
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {

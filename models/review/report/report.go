@@ -1,5 +1,6 @@
-// Package report writes a page of HTML about a run or a model: what was trained, how it went, how good the model is on held-out data, and
-// where it fails. The page is one file that needs nothing else: pictures are inline SVG, and there are no scripts.
+// Package report writes a page of HTML about a run or a model: what was trained, how it went, how good the model is on
+// held-out data, and where it fails. The page is one file that needs nothing else: pictures are inline SVG, and there
+// are no scripts.
 package report
 
 import (
@@ -32,7 +33,8 @@ type Options struct {
 
 	// Prepare looks at the model before it is measured; nil: nobody does.
 	Prepare func(m *models.Model) error
-	// Read reads the data that the model is measured on. Nil: the test data of the run or, without, its development data.
+	// Read reads the data that the model is measured on. Nil: the test data of the run or, without, its development
+	// data.
 	Read func(m *models.Model) (*structured.Dataset, error)
 }
 

@@ -128,14 +128,15 @@ func typeTable(types map[string]structured.Metrics) *Table {
 	return t
 }
 
-// A matrix of confusions has at most mostLabels labels; of more labels the mostMistakes most frequent mistakes are listed.
+// A matrix of confusions has at most mostLabels labels; of more labels the mostMistakes most frequent mistakes are
+// listed.
 const (
 	mostLabels   = 20
 	mostMistakes = 25
 )
 
-// confusionTable shows which labels were predicted in place of which: a matrix whose rows are gold labels, or a list. It is nil where nothing
-// was mistaken.
+// confusionTable shows which labels were predicted in place of which: a matrix whose rows are gold labels, or a list.
+// It is nil where nothing was mistaken.
 func confusionTable(names []string, count func(gold, predicted int) float64) *Table {
 	type mistake struct {
 		gold, predicted int

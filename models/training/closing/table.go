@@ -37,8 +37,8 @@ func (t *Table) Column(head string, cell func(i int) string) {
 	}
 }
 
-// Rows returns a row for each run below the head. Objective and gap are those of the last pass; those of the pass whose weights were kept stand
-// beside its errors where it is another one. The columns are those of the task.
+// Rows returns a row for each run below the head. Objective and gap are those of the last pass; those of the pass whose
+// weights were kept stand beside its errors where it is another one. The columns are those of the task.
 func Rows(runs []training.Result, columns []tasks.Column) [][]string {
 	rows := Table{Count: len(runs)}
 	column := func(head string, cell func(r *training.Result) string) {
@@ -127,8 +127,8 @@ func gapOf(r *training.Result, c training.Certificate) string {
 	return Gap(c.RelativeGap, r.Relaxed)
 }
 
-// Gap formats a relative gap, which is that of a relaxed objective or of the objective itself, and NaN as an empty string. Where it says
-// nothing, words do.
+// Gap formats a relative gap, which is that of a relaxed objective or of the objective itself, and NaN as an empty
+// string. Where it says nothing, words do.
 func Gap(relative record.Number, relaxed bool) string {
 	if training.SaysNothing(relative) {
 		return record.Certified(fmt.Sprintf("%.0f %%", 100*relative), relaxed) + " (nothing proven)"

@@ -1,4 +1,5 @@
-// Package exiftest writes files of images whose pixels are stored turned, with the EXIF orientation that says so, for tests of what reads images.
+// Package exiftest writes files of images whose pixels are stored turned, with the EXIF orientation that says so, for
+// tests of what reads images.
 package exiftest
 
 import (
@@ -23,7 +24,8 @@ type Order interface {
 // Orders are the two orders of bytes that EXIF may have.
 var Orders = []Order{binary.LittleEndian, binary.BigEndian}
 
-// Stored returns the pixels that a file of the orientation stores, so that it shows m. An image with a palette keeps it.
+// Stored returns the pixels that a file of the orientation stores, so that it shows m. An image with a palette keeps
+// it.
 func Stored(m image.Image, orientation int) image.Image {
 	b := m.Bounds()
 	w, h := b.Dx(), b.Dy()

@@ -1,6 +1,7 @@
-// Package arenas leaves more of a limited address space (ulimit -v) to the program. The C library, which loads BLAS and MPI, reserves 64 MiB of
-// addresses for each thread; one such arena for all threads is enough, but only the environment at the start of a process can say so. So a program
-// that imports this package starts again under such a limit, once, before other packages begin.
+// Package arenas leaves more of a limited address space (ulimit -v) to the program. The C library, which loads BLAS and
+// MPI, reserves 64 MiB of addresses for each thread; one such arena for all threads is enough, but only the environment
+// at the start of a process can say so. So a program that imports this package starts again under such a limit, once,
+// before other packages begin.
 package arenas
 
 import (

@@ -1,5 +1,6 @@
-// Package documents parses YAML that anybody may have written: settings, sweeps, figures, and the stacks inside of model files. The parser's memory grows
-// with the square of the nesting, and its time with that of the length, so both are bounded before it begins.
+// Package documents parses YAML that anybody may have written: settings, sweeps, figures, and the stacks inside of
+// model files. The parser's memory grows with the square of the nesting, and its time with that of the length, so both
+// are bounded before it begins.
 package documents
 
 import (
@@ -14,14 +15,15 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// The largest document of YAML that ParseYAML takes: in bytes, and in lists and mappings inside one another. Settings and stacks of layers are far
-// below both.
+// The largest document of YAML that ParseYAML takes: in bytes, and in lists and mappings inside one another. Settings
+// and stacks of layers are far below both.
 const (
 	MostBytes = 256 << 10
 	MostDepth = 64
 )
 
-// ParseYAML parses a document of YAML; name is for messages. One that is too long, too deep, or none is bad input, with its line.
+// ParseYAML parses a document of YAML; name is for messages. One that is too long, too deep, or none is bad input, with
+// its line.
 func ParseYAML(name string, text []byte) (*ast.File, error) {
 	if len(text) > MostBytes {
 		return nil, structured.BadInput("%s: %d bytes of YAML, expected at most %d", name, len(text), MostBytes)

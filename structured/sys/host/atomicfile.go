@@ -14,8 +14,9 @@ import (
 )
 
 // WriteFile atomically replaces the content of path with what write produces. It writes to a temporary file in the same
-// folder, syncs it to disk and renames it. After an error, including one from write, path is unchanged and the temporary
-// file is gone. WriteFile writes directly to a path that is not a regular file (a pipe, a terminal), and follows symbolic links.
+// folder, syncs it to disk and renames it. After an error, including one from write, path is unchanged and the
+// temporary file is gone. WriteFile writes directly to a path that is not a regular file (a pipe, a terminal), and
+// follows symbolic links.
 func WriteFile(path string, write func(io.Writer) error) error {
 	switch target, err := filepath.EvalSymlinks(path); {
 	case err == nil:
@@ -29,7 +30,8 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return replace(path, func(f *os.File) error { return writeBuffered(f, write) })
 }
 
-// WriteFileAt is WriteFile for a regular file of a known size that is not written in order. Goroutines may share the writer.
+// WriteFileAt is WriteFile for a regular file of a known size that is not written in order. Goroutines may share the
+// writer.
 func WriteFileAt(path string, size int64, write func(io.WriterAt) error) error {
 	return replace(path, func(f *os.File) error {
 		err := f.Truncate(size)
@@ -63,7 +65,8 @@ func Rename(from, path string) error {
 	if err := os.Rename(from, path); err != nil {
 		return err
 	}
-	// The rename is durable only once the folder is synced. Some systems cannot sync a folder, so this error is ignored.
+	// The rename is durable only once the folder is synced. Some systems cannot sync a folder, so this error is
+	// ignored.
 	if dir, err := os.Open(filepath.Dir(path)); err == nil {
 		_ = dir.Sync()
 		_ = dir.Close()
@@ -71,7 +74,8 @@ func Rename(from, path string) error {
 	return nil
 }
 
-// createBeside creates a hidden file in the folder of path, with the default permissions of a new file. Errors name path.
+// createBeside creates a hidden file in the folder of path, with the default permissions of a new file. Errors name
+// path.
 func createBeside(path string) (*os.File, error) {
 	dir, base := filepath.Split(path)
 	for {
@@ -89,8 +93,8 @@ func createBeside(path string) (*os.File, error) {
 // unfinished is the name of a file that createBeside creates.
 var unfinished = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{8}\.tmp$`)
 
-// RemoveUnfinished removes from a folder the temporary files that WriteFile has left there when the program was killed: those for files of these names, or for all if there are none. No other
-// process may be writing these files.
+// RemoveUnfinished removes from a folder the temporary files that WriteFile has left there when the program was killed:
+// those for files of these names, or for all if there are none. No other process may be writing these files.
 func RemoveUnfinished(dir string, names ...string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

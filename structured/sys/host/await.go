@@ -2,8 +2,8 @@ package host
 
 import "context"
 
-// Await returns what work returns or, as soon as ctx ends, ctx's error: work that cannot be interrupted, such as reading a file, then goes on
-// behind the caller, who must not use what it changes. A panic in work is an error.
+// Await returns what work returns or, as soon as ctx ends, ctx's error: work that cannot be interrupted, such as
+// reading a file, then goes on behind the caller, who must not use what it changes. A panic in work is an error.
 func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

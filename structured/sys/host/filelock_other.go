@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// lockFile makes and opens a file, or returns ErrLocked. Nobody can remove a file that a process has open: what can be removed is what a
-// process left that has died.
+// lockFile makes and opens a file, or returns ErrLocked. Nobody can remove a file that a process has open: what can be
+// removed is what a process left that has died.
 func lockFile(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrLocked

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// FilesIn returns the paths of the files in a folder whose names match a pattern of filepath.Match, in the order of the names. The folder's own name is no
-// pattern, as it would be for filepath.Glob. Hidden files do not count.
+// FilesIn returns the paths of the files in a folder whose names match a pattern of filepath.Match, in the order of the
+// names. The folder's own name is no pattern, as it would be for filepath.Glob. Hidden files do not count.
 func FilesIn(folder, pattern string) ([]string, error) {
 	entries, err := os.ReadDir(folder) // sorted
 	if err != nil {

@@ -18,9 +18,9 @@ const LockFile = ".lock"
 // ErrLocked says that another process has the lock of a file.
 var ErrLocked = errors.New("locked")
 
-// LockFolder makes this process the only one that writes the folder dir, which exists, until release is called or the process dies: the
-// system ends its locks, so that none outlives its owner. A folder that another process has locked is bad input, which names that process.
-// On file systems without locks, any process gets one.
+// LockFolder makes this process the only one that writes the folder dir, which exists, until release is called or the
+// process dies: the system ends its locks, so that none outlives its owner. A folder that another process has locked is
+// bad input, which names that process. On file systems without locks, any process gets one.
 func LockFolder(dir string) (release func() error, err error) {
 	path := filepath.Join(dir, LockFile)
 	f, err := OpenLocked(path)
@@ -39,9 +39,9 @@ func LockFolder(dir string) (release func() error, err error) {
 	return func() error { return removeLocked(path, f) }, nil
 }
 
-// OpenLocked opens the file at path, or makes an empty one, for this process alone, until it closes the file or dies. ErrLocked says that
-// another process has it. On file systems without locks, any process gets it. Where files that are open cannot be removed (Windows), the
-// file is always a new one.
+// OpenLocked opens the file at path, or makes an empty one, for this process alone, until it closes the file or dies.
+// ErrLocked says that another process has it. On file systems without locks, any process gets it. Where files that are
+// open cannot be removed (Windows), the file is always a new one.
 func OpenLocked(path string) (*os.File, error) {
 	for {
 		f, err := lockFile(path)

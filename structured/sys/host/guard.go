@@ -13,7 +13,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
 
-// Guard calls work and turns a panic into a PanicError. Every goroutine needs its own: a panic there cannot be recovered elsewhere.
+// Guard calls work and turns a panic into a PanicError. Every goroutine needs its own: a panic there cannot be
+// recovered elsewhere.
 func Guard(work func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HugePages asks the system to back x by pages of 2 MiB, where it has any: what is read row by row, in no order, then misses fewer translations of
-// addresses. Slices of less than such a page are left alone.
+// HugePages asks the system to back x by pages of 2 MiB, where it has any: what is read row by row, in no order, then
+// misses fewer translations of addresses. Slices of less than such a page are left alone.
 func HugePages[E float32 | float64 | int32](x []E) {
 	const page = 2 << 20
 	if len(x) == 0 {

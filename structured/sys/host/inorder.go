@@ -8,8 +8,9 @@ import (
 )
 
 // InOrder computes work(scratch, item) for every item that next yields until it says false, on several threads (0: all
-// cores), each with a scratch of its own, and hands the results to use in the order of the items, on the calling goroutine.
-// It stops at the first error in that order, or when ctx ends, and does not wait for a next that blocks on input.
+// cores), each with a scratch of its own, and hands the results to use in the order of the items, on the calling
+// goroutine. It stops at the first error in that order, or when ctx ends, and does not wait for a next that blocks on
+// input.
 func InOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool, error), scratch func() S,
 	work func(s S, item I) (R, error), use func(r R) error) error {
 	type job struct {

@@ -13,8 +13,8 @@ import (
 // Journal is a file of JSON values, one per line. A command that was killed finds there what it had finished.
 type Journal struct{ file *os.File }
 
-// ReadJournal calls keep with the number (from 1) and the text of each line of the file at path, and returns where the last one ends: an incomplete
-// line does not count. A missing file has no lines.
+// ReadJournal calls keep with the number (from 1) and the text of each line of the file at path, and returns where the
+// last one ends: an incomplete line does not count. A missing file has no lines.
 func ReadJournal(path string, keep func(number int, line []byte) error) (end int64, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +32,8 @@ func ReadJournal(path string, keep func(number int, line []byte) error) (end int
 	}
 }
 
-// OpenJournal reads the file at path as ReadJournal does, and opens it for more lines. It drops an incomplete last line.
+// OpenJournal reads the file at path as ReadJournal does, and opens it for more lines. It drops an incomplete last
+// line.
 func OpenJournal(path string, keep func(number int, line []byte) error) (*Journal, error) {
 	end, err := ReadJournal(path, keep)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// CheckMemory returns an error if bytes, an estimate, exceeds the available memory. It is not bad input: with more memory the same
-// input would do. what names the purpose
-// ("training on big.conll"). It returns nil if the available memory is unknown.
+// CheckMemory returns an error if bytes, an estimate, exceeds the available memory. It is not bad input: with more
+// memory the same input would do. what names the purpose ("training on big.conll"). It returns nil if the available
+// memory is unknown.
 func CheckMemory(what string, bytes float64) error {
 	available, ok := AvailableMemory()
 	if !ok || bytes <= available {
@@ -29,8 +29,8 @@ func gib(bytes float64) string {
 	return fmt.Sprintf("%.1f GiB", bytes/(1<<30))
 }
 
-// AvailableMemory returns how many more bytes the process can allocate: Linux's MemAvailable, or less if a control group
-// or a limit of address space (ulimit -v) leaves less. ok is false if that is unknown, as on other systems.
+// AvailableMemory returns how many more bytes the process can allocate: Linux's MemAvailable, or less if a control
+// group or a limit of address space (ulimit -v) leaves less. ok is false if that is unknown, as on other systems.
 func AvailableMemory() (bytes float64, ok bool) {
 	root := os.DirFS("/")
 	bytes, _ = MeasuredMemory(root)
@@ -44,9 +44,10 @@ const (
 	leastAddress = 200 << 20
 )
 
-// CheckStart returns an error if limits leave too little memory, or too few threads, for any command, with which the process would crash or be killed later; the
-// error is not bad input. Otherwise, where a control group or ulimit sets a limit, it has the runtime keep within what is left, if it can, unless GOMEMLIMIT
-// says something else. What other processes hold at the moment is no such limit: they may end.
+// CheckStart returns an error if limits leave too little memory, or too few threads, for any command, with which the
+// process would crash or be killed later; the error is not bad input. Otherwise, where a control group or ulimit sets a
+// limit, it has the runtime keep within what is left, if it can, unless GOMEMLIMIT says something else. What other
+// processes hold at the moment is no such limit: they may end.
 func CheckStart() error {
 	root := os.DirFS("/")
 	measured, _ := MeasuredMemory(root)
@@ -63,13 +64,15 @@ func CheckStart() error {
 	return nil
 }
 
-// runtimeLimit returns the bytes that the runtime is to keep within, if control groups, or the address space that is left, limit it.
+// runtimeLimit returns the bytes that the runtime is to keep within, if control groups, or the address space that is
+// left, limit it.
 func runtimeLimit(root fs.FS, address float64) (bytes int64, limited bool) {
 	left := min(groupsMemory(root), address)
 	return int64(collectAt * left), !math.IsInf(left, 1)
 }
 
-// collectAt is the share of the memory at the start from which on the runtime collects garbage more often, rather than ask for more.
+// collectAt is the share of the memory at the start from which on the runtime collects garbage more often, rather than
+// ask for more.
 const collectAt = 0.8
 
 // checkStart is CheckStart for what memory and address space are left.
@@ -84,7 +87,8 @@ func checkStart(memory, address float64) error {
 	return nil
 }
 
-// MeasuredMemory returns how many more bytes the machine and the control groups of the process allow, as the files below root tell, and whether they do.
+// MeasuredMemory returns how many more bytes the machine and the control groups of the process allow, as the files
+// below root tell, and whether they do.
 func MeasuredMemory(root fs.FS) (float64, bool) {
 	least := groupsMemory(root)
 	if kib, ok := keyedNumber(root, "proc/meminfo", "MemAvailable:"); ok {
@@ -111,8 +115,9 @@ func groupsMemory(root fs.FS) float64 {
 	return least
 }
 
-// groupMemory returns how many bytes the control group at path and its ancestors leave: the least of limit − usage, where
-// cached files do not count as used. It is +∞ without limits. Inside a container, the group may be the mounted root itself.
+// groupMemory returns how many bytes the control group at path and its ancestors leave: the least of limit − usage,
+// where cached files do not count as used. It is +∞ without limits. Inside a container, the group may be the mounted
+// root itself.
 func groupMemory(root fs.FS, mount, group, limit, usage, cache string) float64 {
 	least := math.Inf(1)
 	for ancestor := path.Clean("/" + group); ; ancestor = path.Dir(ancestor) {

@@ -21,8 +21,8 @@ var ErrNoTokens = errors.New("no tokens")
 // ByteOrderMark is what some programs write before text in UTF-8. No data begin so.
 const ByteOrderMark = "\xef\xbb\xbf"
 
-// Open opens a data file for reading; "-" is standard input. It recognises gzip and xz by their first bytes and decompresses
-// them, and leaves out a mark of byte order. A file that cannot be opened is bad input.
+// Open opens a data file for reading; "-" is standard input. It recognises gzip and xz by their first bytes and
+// decompresses them, and leaves out a mark of byte order. A file that cannot be opened is bad input.
 func Open(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return Unpack(io.NopCloser(os.Stdin), "standard input")
@@ -41,7 +41,8 @@ func Open(path string) (io.ReadCloser, error) {
 // The first bytes of compressed files.
 var magicXZ, magicGzip = []byte("\xfd7zXZ\x00"), []byte{0x1f, 0x8b}
 
-// Kinds of files by their first bytes: compressed ones that Unpack refuses, and those that Lines and readers of text refuse.
+// Kinds of files by their first bytes: compressed ones that Unpack refuses, and those that Lines and readers of text
+// refuse.
 var (
 	packings = map[string]string{"bzip2": "BZh91AY&SY", "zstd": "\x28\xb5\x2f\xfd"}
 	pictures = map[string]string{"a PNG image": "\x89PNG", "a JPEG image": "\xff\xd8\xff", "a GIF image": "GIF8", "a PDF document": "%PDF-"}
@@ -65,8 +66,8 @@ func kindOf[S string | []byte](kinds map[string]string, beginning S) string {
 	return ""
 }
 
-// Rereads reports whether a file can be read more than once: standard input, pipes and devices cannot. One that is not there can, so that
-// opening it says what is wrong.
+// Rereads reports whether a file can be read more than once: standard input, pipes and devices cannot. One that is not
+// there can, so that opening it says what is wrong.
 func Rereads(path string) bool {
 	info, err := os.Stat(path)
 	return path != "-" && (err != nil || info.Mode().IsRegular() || info.IsDir())
@@ -105,14 +106,15 @@ func unmarked(r *bufio.Reader) *bufio.Reader {
 	return r
 }
 
-// What compressed data may expand to: so many times their size, and some bytes whatever their size. Text expands to five times its size, and tables to
-// perhaps thirty times; what expands to a thousand times was made to fill memory.
+// What compressed data may expand to: so many times their size, and some bytes whatever their size. Text expands to
+// five times its size, and tables to perhaps thirty times; what expands to a thousand times was made to fill memory.
 // Tests change the second.
 const mostExpansion = 200
 
 var freelyExpanded int64 = MostLine
 
-// unpacker decompresses. Where the compressed data end too early, its error says so. What expands too much is bad input.
+// unpacker decompresses. Where the compressed data end too early, its error says so. What expands too much is bad
+// input.
 type unpacker struct {
 	io.Reader
 	kind   string
@@ -174,8 +176,8 @@ func NewLines(r io.Reader, name string) *Lines {
 	return l
 }
 
-// Next reads a line without its end ("\n" or "\r\n") and without a byte-order mark. It returns false at the end of the file
-// and after an error, which Err returns.
+// Next reads a line without its end ("\n" or "\r\n") and without a byte-order mark. It returns false at the end of the
+// file and after an error, which Err returns.
 func (l *Lines) Next() ([]byte, bool) {
 	if !l.scanner.Scan() {
 		return nil, false

@@ -27,8 +27,8 @@ func IsFile(path string) (bool, error) {
 	return info.Mode().IsRegular(), nil
 }
 
-// OpenAt opens a data file for reading ranges of what Open would read. A compressed file is decompressed up to the range, and from its beginning
-// again for a range that is before the last one: nothing of it is held.
+// OpenAt opens a data file for reading ranges of what Open would read. A compressed file is decompressed up to the
+// range, and from its beginning again for a range that is before the last one: nothing of it is held.
 func OpenAt(path string) (ReaderAtCloser, error) {
 	start, err := beginningOf(path)
 	if err != nil {

@@ -5,8 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Parallel calls work(scratch, k) for k from 0 to n-1 on several threads (0: all cores), each with a scratch of its own, which takes the next k when
-// it is done with one. After an error no more are taken; Parallel waits for those at work and returns the error of the least k.
+// Parallel calls work(scratch, k) for k from 0 to n-1 on several threads (0: all cores), each with a scratch of its
+// own, which takes the next k when it is done with one. After an error no more are taken; Parallel waits for those at
+// work and returns the error of the least k.
 func Parallel[S any](threads, n int, scratch func() S, work func(s S, k int) error) error {
 	var (
 		next    atomic.Int64

@@ -17,8 +17,8 @@ type Progress struct {
 // silence is the longest time without a word, but for what one step takes.
 const silence = 10 * time.Second
 
-// NewProgress begins work of so many steps, in any unit. say is told, at most every ten seconds, how many are done, and how long the rest will take
-// if it goes on like that.
+// NewProgress begins work of so many steps, in any unit. say is told, at most every ten seconds, how many are done, and
+// how long the rest will take if it goes on like that.
 func NewProgress(total int, say func(done int, rest time.Duration)) *Progress {
 	p := &Progress{total: total, say: say, now: time.Now}
 	p.begun = p.now()

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// OpenRegular opens a file on disk. Pipes, devices, sockets and folders are bad input: reading them could wait, or go on, for ever. Where there is no
-// such file, the error wraps fs.ErrNotExist.
+// OpenRegular opens a file on disk. Pipes, devices, sockets and folders are bad input: reading them could wait, or go
+// on, for ever. Where there is no such file, the error wraps fs.ErrNotExist.
 func OpenRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -52,7 +52,8 @@ func ReadRegular(path string, most int64) ([]byte, error) {
 	return readAtMost(f, path, most)
 }
 
-// ReadText reads a text of settings, of at most that many bytes and without a mark of byte order: a file, or what comes through a pipe.
+// ReadText reads a text of settings, of at most that many bytes and without a mark of byte order: a file, or what comes
+// through a pipe.
 func ReadText(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,15 +11,16 @@ import (
 	"syscall"
 )
 
-// leastThreads is how many threads more than it has a command needs: the runtime ends in a trace of its own where it gets none. Of these spareThreads are
-// the runtime's own; the others run code, and as many again wait for files meanwhile.
+// leastThreads is how many threads more than it has a command needs: the runtime ends in a trace of its own where it
+// gets none. Of these spareThreads are the runtime's own; the others run code, and as many again wait for files
+// meanwhile.
 const leastThreads, spareThreads = 16, 12
 
 // rlimitProcesses is RLIMIT_NPROC, which package syscall does not name.
 const rlimitProcesses = 6
 
-// checkThreads returns an error if a limit of processes (ulimit -u) or of a control group leaves too few threads. Where there are enough, but not for all
-// processors, the runtime uses fewer of these.
+// checkThreads returns an error if a limit of processes (ulimit -u) or of a control group leaves too few threads. Where
+// there are enough, but not for all processors, the runtime uses fewer of these.
 func checkThreads(root fs.FS) error {
 	least := math.Inf(1)
 	var limit syscall.Rlimit

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TimedFolder makes a folder inside of in, named after what is put there and the time, and returns its path. Where others made one of that name in the
-// same second, a number follows: each caller gets a folder of its own.
+// TimedFolder makes a folder inside of in, named after what is put there and the time, and returns its path. Where
+// others made one of that name in the same second, a number follows: each caller gets a folder of its own.
 func TimedFolder(in, name string, now time.Time) (string, error) {
 	if err := os.MkdirAll(in, 0o777); err != nil {
 		return "", err

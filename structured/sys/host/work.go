@@ -43,8 +43,8 @@ func (w *Work) take() {
 	}
 }
 
-// Idle reports whether the loop waits for something to do, and has not begun anything since it was last asked: a loop that is faster than what it reads waits
-// all the time, and is at work.
+// Idle reports whether the loop waits for something to do, and has not begun anything since it was last asked: a loop
+// that is faster than what it reads waits all the time, and is at work.
 func (w *Work) Idle() bool {
 	taken := w.taken.Load()
 	return w.asked.Swap(taken) == taken && w.total == 0 && taken <= w.done.Load()
@@ -56,7 +56,8 @@ func (w *Work) end() {
 	}
 }
 
-// Progress returns how many steps are done, of how many (0: nobody knows), and how long the rest will take if it goes on like that, 0 where that is unknown.
+// Progress returns how many steps are done, of how many (0: nobody knows), and how long the rest will take if it goes
+// on like that, 0 where that is unknown.
 func (w *Work) Progress(now time.Time) (done, total int, rest time.Duration) {
 	done, total = int(w.done.Load()), w.total
 	if total > 0 && done > 0 {

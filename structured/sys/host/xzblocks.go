@@ -8,11 +8,13 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// mostDictionary is the largest dictionary of an xz file that is made, in bytes: xz -9 has 64 MiB. A file of a hundred bytes can ask for 4 GiB.
+// mostDictionary is the largest dictionary of an xz file that is made, in bytes: xz -9 has 64 MiB. A file of a hundred
+// bytes can ask for 4 GiB.
 const mostDictionary = 256 << 20
 
-// xzBlocks hands on an xz file and follows its structure meanwhile (The .xz File Format, version 1.2), so that a block whose dictionary is too large is
-// refused before anybody makes the dictionary. What is damaged it leaves to the decoder to refuse.
+// xzBlocks hands on an xz file and follows its structure meanwhile (The .xz File Format, version 1.2), so that a block
+// whose dictionary is too large is refused before anybody makes the dictionary. What is damaged it leaves to the
+// decoder to refuse.
 type xzBlocks struct {
 	io.Reader
 

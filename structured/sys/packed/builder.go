@@ -7,8 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// Builder makes a pack of sequences that come piece by piece, of which it keeps nothing in memory: labels, attributes with or without
-// values, lines and weights. It writes arrays to temporary files in the folder of the pack; Finish puts them into it.
+// Builder makes a pack of sequences that come piece by piece, of which it keeps nothing in memory: labels, attributes
+// with or without values, lines and weights. It writes arrays to temporary files in the folder of the pack; Finish puts
+// them into it.
 type Builder struct {
 	Examples, Positions int
 
@@ -99,8 +100,8 @@ func (b *Builder) weigh(d *structured.Dataset) error {
 	return b.weights.add(d.Weights...)
 }
 
-// Numbers are the final numbers of labels and attributes by those that Add got; nil leaves them as they are, and negative ones, of
-// attributes, are left out.
+// Numbers are the final numbers of labels and attributes by those that Add got; nil leaves them as they are, and
+// negative ones, of attributes, are left out.
 type Numbers struct {
 	Labels, Nodes, Edges []int32
 }

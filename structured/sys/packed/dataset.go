@@ -50,8 +50,9 @@ func valuesOf(name string) string { return name + "_values" }
 
 func tableOf(t, name string) string { return "table." + t + "." + name }
 
-// Add puts the arrays of a data set into f, which shares them: all but the text of its columns, its layout and the names of its examples.
-// Alphabets of inputs and dictionaries are the caller's. Data with a TaskData or a Source are refused: these are not arrays.
+// Add puts the arrays of a data set into f, which shares them: all but the text of its columns, its layout and the
+// names of its examples. Alphabets of inputs and dictionaries are the caller's. Data with a TaskData or a Source are
+// refused: these are not arrays.
 func Add(f *safetensors.File, d *structured.Dataset) error {
 	if d.TaskData != nil || d.Source != nil {
 		return structured.BadInput("%s: its images and boxes are files of their own, which a pack cannot hold", d.Name)
@@ -129,8 +130,8 @@ func addSparse(f *safetensors.File, name string, s *structured.Sparse) {
 	}
 }
 
-// Dataset returns the data set, whose arrays are the mapped file. Its vocabularies and its dictionary are missing, which the caller has to
-// set before it calls Check.
+// Dataset returns the data set, whose arrays are the mapped file. Its vocabularies and its dictionary are missing,
+// which the caller has to set before it calls Check.
 func (f *File) Dataset() (*structured.Dataset, error) {
 	var about description
 	if err := json.Unmarshal([]byte(f.Metadata["data"]), &about); err != nil {
@@ -274,8 +275,8 @@ const (
 	mostColumns = 1 << 20
 )
 
-// offsets returns offsets of n items, which begin at 0, never fall and, unless end is negative, end there. n < 0 fits any number. It
-// returns nil if there are none; only the examples must have some.
+// offsets returns offsets of n items, which begin at 0, never fall and, unless end is negative, end there. n < 0 fits
+// any number. It returns nil if there are none; only the examples must have some.
 func (r *reader) offsets(name string, n, end int) []int {
 	count := n + 1
 	if n < 0 {

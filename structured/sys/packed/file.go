@@ -41,8 +41,8 @@ func Write(path string, f *safetensors.File) error {
 	})
 }
 
-// Is reports whether a file is a pack, by its metadata, and returns these, or nil if it is one that Open refuses. It is false for files
-// that cannot be read.
+// Is reports whether a file is a pack, by its metadata, and returns these, or nil if it is one that Open refuses. It is
+// false for files that cannot be read.
 func Is(path string) (metadata map[string]string, ok bool) {
 	f, err := host.OpenRegular(path)
 	if err != nil {
@@ -86,8 +86,8 @@ type File struct {
 	places map[string]safetensors.Place
 }
 
-// Open maps a pack and verifies its checksum, which reads it once. Files that are no packs, cut short or changed are bad input. The
-// mapping lasts as long as the process, and nobody may change or truncate the file meanwhile.
+// Open maps a pack and verifies its checksum, which reads it once. Files that are no packs, cut short or changed are
+// bad input. The mapping lasts as long as the process, and nobody may change or truncate the file meanwhile.
 func Open(path string) (*File, error) {
 	if !safetensors.Native() {
 		return nil, structured.BadInput("%s: packs need a little-endian machine of 64 bits", path)

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// Part returns the entries of x whose column is in the part, in a mapped temporary file beside path. The file is gone when the process
-// ends.
+// Part returns the entries of x whose column is in the part, in a mapped temporary file beside path. The file is gone
+// when the process ends.
 func Part(path string, x *structured.Sparse, in func(column int32) bool) (*structured.Sparse, error) {
 	var r *rows
 	part := &structured.Sparse{}

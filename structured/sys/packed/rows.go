@@ -15,7 +15,8 @@ type rows struct {
 	values  *spill[float32] // nil as long as all are 1
 }
 
-// add appends rows, and returns the matrix, which is nil before the first of them. Either all data sets have such rows or none.
+// add appends rows, and returns the matrix, which is nil before the first of them. Either all data sets have such rows
+// or none.
 func (r *rows) add(path string, s *structured.Sparse) (*rows, error) {
 	if s == nil {
 		return r, nil

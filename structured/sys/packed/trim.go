@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// residentBytes is how much of all mapped files may stay in the process before their pages are given back to the system's cache, from
-// which they come again for about a microsecond per 64 KiB.
+// residentBytes is how much of all mapped files may stay in the process before their pages are given back to the
+// system's cache, from which they come again for about a microsecond per 64 KiB.
 const residentBytes = 32 << 20
 
 // trimEvery is how often the size is looked at.
@@ -20,7 +20,8 @@ var trimmed struct {
 	all [][]byte
 }
 
-// trim keeps the pages of b in the process few from now on. It does nothing where the system does not tell how many there are.
+// trim keeps the pages of b in the process few from now on. It does nothing where the system does not tell how many
+// there are.
 func trim(b []byte) {
 	if len(b) == 0 || runtime.GOOS != "linux" {
 		return
@@ -40,7 +41,8 @@ func trim(b []byte) {
 	}
 }
 
-// keepTrim gives pages back whenever the process holds more than so many pages of files. It allocates nothing as it goes.
+// keepTrim gives pages back whenever the process holds more than so many pages of files. It allocates nothing as it
+// goes.
 func keepTrim(sizes *os.File, most int) {
 	buffer := make([]byte, 128)
 	for range time.Tick(trimEvery) {
@@ -55,7 +57,8 @@ func keepTrim(sizes *os.File, most int) {
 	}
 }
 
-// filePages returns how many pages of files the process holds, the program's own among them: the third number of Linux's statm.
+// filePages returns how many pages of files the process holds, the program's own among them: the third number of
+// Linux's statm.
 func filePages(sizes *os.File, buffer []byte) (int, bool) {
 	n, _ := sizes.ReadAt(buffer, 0)
 	pages, field := 0, 0

@@ -63,8 +63,8 @@ func Add[E Element](f *File, name string, data []E, shape ...int) {
 	f.Tensors[name] = Tensor{Shape: shape, Data: data}
 }
 
-// Values returns the data of a tensor. It is bad input if the file lacks the tensor, if the element type is another, or if a
-// shape is given (-1 fits any size) and the tensor's differs. f.Tensors has the actual shape.
+// Values returns the data of a tensor. It is bad input if the file lacks the tensor, if the element type is another, or
+// if a shape is given (-1 fits any size) and the tensor's differs. f.Tensors has the actual shape.
 func Values[E Element](f *File, name string, shape ...int) ([]E, error) {
 	t, ok := f.Tensors[name]
 	if !ok {
@@ -147,7 +147,8 @@ func sizeOf(data any) int {
 	return 0
 }
 
-// chunks calls do with consecutive pieces of data, each of a few pages, and with their bytes, which share memory, if those are a file's, else nil.
+// chunks calls do with consecutive pieces of data, each of a few pages, and with their bytes, which share memory, if
+// those are a file's, else nil.
 func chunks(data any, do func(piece any, bytes []byte) error) error {
 	switch data := data.(type) {
 	case []float32:
@@ -164,7 +165,8 @@ func chunks(data any, do func(piece any, bytes []byte) error) error {
 	return nil
 }
 
-// Sum returns a checksum of the tensors: of their names, shapes and numbers, whatever the machine. It tells numbers that a disk or a hand has changed.
+// Sum returns a checksum of the tensors: of their names, shapes and numbers, whatever the machine. It tells numbers
+// that a disk or a hand has changed.
 func (f *File) Sum() string {
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	var buf []byte

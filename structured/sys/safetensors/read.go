@@ -75,8 +75,8 @@ type Place struct {
 	Begin, End  int64 // bytes of the file
 }
 
-// Index reads the header of a file of the given size: its metadata, and where its tensors are, in the order of their data. The tensors
-// fill the rest of the file without holes.
+// Index reads the header of a file of the given size: its metadata, and where its tensors are, in the order of their
+// data. The tensors fill the rest of the file without holes.
 func Index(r io.Reader, size int64) (metadata map[string]string, places []Place, err error) {
 	f, tensors, err := decodeHeader(r, size)
 	if err != nil {
@@ -98,7 +98,8 @@ type named struct {
 	entry
 }
 
-// decodeHeader reads and checks the header. It returns the tensors in the order of their data, which they fill without holes.
+// decodeHeader reads and checks the header. It returns the tensors in the order of their data, which they fill without
+// holes.
 func decodeHeader(r io.Reader, size int64) (*File, []named, error) {
 	if size < 8 {
 		return nil, nil, structured.BadInput("%d bytes, expected a safetensors file of at least 8", size)

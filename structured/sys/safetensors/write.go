@@ -29,8 +29,8 @@ func Write(path string, f *File) error {
 	})
 }
 
-// Encode writes f to w. It sorts tensors from wide to narrow elements, so that all are aligned, and then by name. It pads
-// the header with spaces.
+// Encode writes f to w. It sorts tensors from wide to narrow elements, so that all are aligned, and then by name. It
+// pads the header with spaces.
 func Encode(w io.Writer, f *File) error {
 	names, err := layout(f)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Draw returns the seed of a test's cases: DSP_SEED, or 1 without it. make test-long looks for faults with a seed of its own. A failure prints the seed.
+// Draw returns the seed of a test's cases: DSP_SEED, or 1 without it. make test-long looks for faults with a seed of
+// its own. A failure prints the seed.
 func Draw(t testing.TB) uint64 {
 	t.Helper()
 	seed, err := strconv.ParseUint(os.Getenv("DSP_SEED"), 10, 64)

@@ -87,7 +87,8 @@ type partials [16]float64
 
 func (s *partials) total() float64 { return pairwise(s[:]) }
 
-// pairwise adds the partial sums in pairs, a half of them to the other half, until one is left. Their number is a power of 2.
+// pairwise adds the partial sums in pairs, a half of them to the other half, until one is left. Their number is a power
+// of 2.
 func pairwise[T float32 | float64](s []T) T {
 	for half := len(s) / 2; half > 0; half /= 2 {
 		for i := range half {

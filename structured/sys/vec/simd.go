@@ -154,7 +154,8 @@ func expDoubles4(x []float64) {
 	expDoubles(x[n:])
 }
 
-// expDoublesBy8 computes the same steps as expDouble. Constants come from memory: in registers they would leave too few.
+// expDoublesBy8 computes the same steps as expDouble. Constants come from memory: in registers they would leave too
+// few.
 func expDoublesBy8(x []float64) {
 	by, n := simd.FillDouble16, len(x)&^7
 	for i := 0; i < n; i += 8 {

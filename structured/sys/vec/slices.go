@@ -20,8 +20,8 @@ func View[E any](x []byte) []E {
 	return unsafe.Slice((*E)(at), len(x)/size)
 }
 
-// Grow returns a slice of length n with undefined content. It returns s itself if its capacity suffices, and otherwise a
-// new slice of exactly that capacity. (slices.Grow would copy the old content and round the capacity up.)
+// Grow returns a slice of length n with undefined content. It returns s itself if its capacity suffices, and otherwise
+// a new slice of exactly that capacity. (slices.Grow would copy the old content and round the capacity up.)
 func Grow[E any](s []E, n int) []E {
 	if cap(s) < n {
 		return make([]E, n)

@@ -1,5 +1,5 @@
-// Package proximal holds the proximal term that dual methods add to an elastic net with little or no λ. The notation is that of package
-// train.
+// Package proximal holds the proximal term that dual methods add to an elastic net with little or no λ. The notation is
+// that of package train.
 package proximal
 
 import (
@@ -10,14 +10,16 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Regulariser is the elastic net with a proximal term, (λ/2)‖w−c‖² + λ₁‖w‖₁ + (κ/2)‖w−z‖², its two quadratics as one of weight λ' = λ + κ
-// around the centre c' = (λc + κz)/λ'. Steps see this regulariser, which is strongly convex even for λ = 0. A pass ends with
+// Regulariser is the elastic net with a proximal term, (λ/2)‖w−c‖² + λ₁‖w‖₁ + (κ/2)‖w−z‖², its two quadratics as one of
+// weight λ' = λ + κ around the centre c' = (λc + κz)/λ'. Steps see this regulariser, which is strongly convex even for
+// λ = 0. A pass ends with
 //
 //	z ← w + β(w − w of the last pass),    β = min((k−1)/(k+2), 0.8) in the k-th pass,
 //
-// the proximal point method with Nesterov's extrapolation (Güler 1992; Lin, Mairal and Harchaoui 2015), one pass per point. Where z
-// stops, the influence of κ on the weights has vanished. κ falls in the end. If F rose, k starts again from 0 (O'Donoghue and Candès 2015). The dual
-// point u and its gradient g do not depend on z, so that z moves v = c' − g/λ' along with c'. Without λ₁, κ is 0.
+// the proximal point method with Nesterov's extrapolation (Güler 1992; Lin, Mairal and Harchaoui 2015), one pass per
+// point. Where z stops, the influence of κ on the weights has vanished. κ falls in the end. If F rose, k starts again
+// from 0 (O'Donoghue and Candès 2015). The dual point u and its gradient g do not depend on z, so that z moves v = c' −
+// g/λ' along with c'. Without λ₁, κ is 0.
 type Regulariser struct {
 	Kappa  float64   // κ
 	Lambda float64   // λ'
@@ -31,8 +33,9 @@ const (
 	leastLambda   = 3   // n·λ' is at least this with λ₁ > 0
 	extrapolation = 0.8 // largest β
 
-	// Once F changes by less than this share in a pass, κ falls by a factor after each such pass, until v, which is λ₁/κ away from w, has few digits
-	// left for w. Where w drifts along directions in which F is nearly flat, |g_j| exceeds λ₁ + λ|w_j| by κ|w_j − z_j|, and the bound suffers.
+	// Once F changes by less than this share in a pass, κ falls by a factor after each such pass, until v, which is
+	// λ₁/κ away from w, has few digits left for w. Where w drifts along directions in which F is nearly flat, |g_j|
+	// exceeds λ₁ + λ|w_j| by κ|w_j − z_j|, and the bound suffers.
 	stillness        = 2e-5
 	weakening        = 0.8
 	largestThreshold = 200

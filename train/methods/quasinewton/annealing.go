@@ -8,10 +8,10 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// annealing is the smoothing of a hinge problem that gives no μ. It begins at 1, the curvature of a log-sum-exp loss, whatever the data. A full
-// pass at w with marginals u splits F(w) − D(u) into the smoothing bias and the optimisation error ‖∇F_μ(w)‖²/2λ. Once the error is below
-// twice the bias, μ falls. The sharper objective begins where the smoother one ended, which is near its optimum. From the centre a sharp one takes
-// several times as long.
+// annealing is the smoothing of a hinge problem that gives no μ. It begins at 1, the curvature of a log-sum-exp loss,
+// whatever the data. A full pass at w with marginals u splits F(w) − D(u) into the smoothing bias and the optimisation
+// error ‖∇F_μ(w)‖²/2λ. Once the error is below twice the bias, μ falls. The sharper objective begins where the smoother
+// one ended, which is near its optimum. From the centre a sharp one takes several times as long.
 type annealing struct {
 	μ float64 // 0: nothing to anneal
 }
@@ -74,8 +74,8 @@ func (m *LBFGS) lower(ctx context.Context, p *train.Problem, s *train.State) err
 	return nil
 }
 
-// sharpen makes g the gradient at the last point, of an objective that is more curved by a factor, and moves the other gradients so that their
-// differences are those of the new objective, as far as the old one tells.
+// sharpen makes g the gradient at the last point, of an objective that is more curved by a factor, and moves the other
+// gradients so that their differences are those of the new objective, as far as the old one tells.
 func (h *history) sharpen(g []float32, factor float32) {
 	last := h.last()
 	for k := range last {

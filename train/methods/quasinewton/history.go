@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// history holds the accepted points of a method, the last one at the end, and g there, without the regulariser's gradient. Differences
-// of them, s = w_{k+1} − w_k and y = ∇_{k+1} − ∇_k, model the curvature of the objective.
+// history holds the accepted points of a method, the last one at the end, and g there, without the regulariser's
+// gradient. Differences of them, s = w_{k+1} − w_k and y = ∇_{k+1} − ∇_k, model the curvature of the objective.
 type history struct {
 	points, grads [][]float32
 
@@ -42,12 +42,14 @@ func (h *history) keep(p *train.Problem, points int) {
 	h.points, h.grads = slices.Delete(h.points, 0, n), slices.Delete(h.grads, 0, n)
 }
 
-// apply replaces d by Hd, where H is the inverse of the objective's Hessian as the pairs with ⟨s,y⟩ > 0 know it: the two-loop recursion
-// (Nocedal and Wright 2006, Algorithm 7.4), begun with γP⁻¹ for the metric P, the identity if it is nil, and γ = ⟨s,y⟩ / ⟨y,P⁻¹y⟩ of the
-// last pair. That equals L-BFGS in coordinates in which P is the identity. Without pairs γ is 1.
+// apply replaces d by Hd, where H is the inverse of the objective's Hessian as the pairs with ⟨s,y⟩ > 0 know it: the
+// two-loop recursion (Nocedal and Wright 2006, Algorithm 7.4), begun with γP⁻¹ for the metric P, the identity if it is
+// nil, and γ = ⟨s,y⟩ / ⟨y,P⁻¹y⟩ of the last pair. That equals L-BFGS in coordinates in which P is the identity. Without
+// pairs γ is 1.
 //
-// Products with vectors that the recursion makes follow from products of the pairs (Chen, Wang and Zhou 2014), so that it reads all vectors three times, whatever
-// the number of pairs. Without a metric several ranks share that: each reads and replaces its ranges of d alone (engine.OverRanges).
+// Products with vectors that the recursion makes follow from products of the pairs (Chen, Wang and Zhou 2014), so that
+// it reads all vectors three times, whatever the number of pairs. Without a metric several ranks share that: each reads
+// and replaces its ranges of d alone (engine.OverRanges).
 func (h *history) apply(ctx context.Context, p *train.Problem, metric *engine.Metric, d []float64) error {
 	pairs, shared := h.last(), metric == nil
 	if pairs == 0 && metric == nil {

@@ -12,13 +12,15 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// LBFGS minimises the smooth objective by limited-memory BFGS (Nocedal and Wright 2006, section 7.2) with the line search
-// of Moré and Thuente, which gonum provides. It is the batch reference for the stochastic methods. The hinge must be smoothed: with a
-// given μ LBFGS minimises F_μ, and else μ falls as the certificate allows (annealing). With dense inputs, whose columns are correlated, it takes its steps in a metric (engine.Metric), and remembers more.
+// LBFGS minimises the smooth objective by limited-memory BFGS (Nocedal and Wright 2006, section 7.2) with the line
+// search of Moré and Thuente, which gonum provides. It is the batch reference for the stochastic methods. The hinge
+// must be smoothed: with a given μ LBFGS minimises F_μ, and else μ falls as the certificate allows (annealing). With
+// dense inputs, whose columns are correlated, it takes its steps in a metric (engine.Metric), and remembers more.
 //
-// A pass is one iteration: a direction, and full passes along it, usually one, until the strong Wolfe conditions hold. Weights
-// are float32, so every point of a search is rounded to float32 before it is evaluated, and differences of points match
-// differences of gradients to the bit. If rounding makes every search fail, even along the gradient, the method is done.
+// A pass is one iteration: a direction, and full passes along it, usually one, until the strong Wolfe conditions hold.
+// Weights are float32, so every point of a search is rounded to float32 before it is evaluated, and differences of
+// points match differences of gradients to the bit. If rounding makes every search fail, even along the gradient, the
+// method is done.
 type LBFGS struct {
 	Store int // pairs of differences from which directions are computed; 0 means 6, with a metric up to 30
 
@@ -112,7 +114,8 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 			p.Reuse(pass.Grad)
 		}
 	}
-	// Rounding makes the search along this direction fail. Continue from the last point along its gradient, unless that was just tried.
+	// Rounding makes the search along this direction fail. Continue from the last point along its gradient, unless that
+	// was just tried.
 	stuck := len(m.points) == 1
 	m.keep(p, 1)
 	if stuck && m.μ > leastMu {
@@ -122,7 +125,8 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 	return nil
 }
 
-// longestSearch is the most points that a line search may try. Points that are equal after rounding would make it loop forever.
+// longestSearch is the most points that a line search may try. Points that are equal after rounding would make it loop
+// forever.
 const longestSearch = 40
 
 // accept makes w the last point and shows the results in s.
@@ -132,8 +136,8 @@ func (m *LBFGS) accept(p *train.Problem, s *train.State, w []float32, pass *engi
 	show(p, s, &m.certificate, pass, m.smoothing(p))
 }
 
-// direction makes −H∇ at the last point the direction of the search, shortened to the length 1 if nothing is known about the curvature, and returns the
-// slope along it.
+// direction makes −H∇ at the last point the direction of the search, shortened to the length 1 if nothing is known
+// about the curvature, and returns the slope along it.
 func (m *LBFGS) direction(ctx context.Context, p *train.Problem) (slope float64, err error) {
 	w, g := m.points[m.last()], m.grads[m.last()]
 	m.line.whole = m.metric != nil

@@ -12,18 +12,19 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// OWLQN minimises an objective with λ₁‖w‖₁ by the orthant-wise limited-memory quasi-Newton method (Andrew and Gao 2007). It is the
-// reference for proximal SDCA. λ may be 0. The hinge must be smoothed by a given μ.
+// OWLQN minimises an objective with λ₁‖w‖₁ by the orthant-wise limited-memory quasi-Newton method (Andrew and Gao
+// 2007). It is the reference for proximal SDCA. λ may be 0. The hinge must be smoothed by a given μ.
 //
-// With ∇ the gradient of F without λ₁‖w‖₁, the pseudo-gradient is the right or left derivative that is steepest downhill,
+// With ∇ the gradient of F without λ₁‖w‖₁, the pseudo-gradient is the right or left derivative that is steepest
+// downhill,
 //
 //	◇_j = ∇_j + λ₁ sign(w_j)                     where w_j ≠ 0,
 //	◇_j = sign(∇_j)·max(|∇_j| − λ₁, 0)           where w_j = 0,
 //
-// and it is zero at the optimum only. An iteration computes the direction d = −H◇ from the differences of points and of ∇ as L-BFGS
-// does, sets d_j to 0 where it does not point downhill along ◇_j, and searches along the projection of w + αd on the orthant of w
-// (where w_j = 0: of −◇), in which F is smooth. Coordinates that would leave the orthant become exactly zero. Weights
-// that λ₁ leaves alone have no orthant, and ◇_j = ∇_j. α halves until
+// and it is zero at the optimum only. An iteration computes the direction d = −H◇ from the differences of points and of
+// ∇ as L-BFGS does, sets d_j to 0 where it does not point downhill along ◇_j, and searches along the projection of w +
+// αd on the orthant of w (where w_j = 0: of −◇), in which F is smooth. Coordinates that would leave the orthant become
+// exactly zero. Weights that λ₁ leaves alone have no orthant, and ◇_j = ∇_j. α halves until
 //
 //	F(w') ≤ F(w) + 10⁻⁴⟨◇, w' − w⟩.
 //
@@ -112,13 +113,15 @@ func (m *OWLQN) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 		p.Reuse(next)
 		p.Reuse(pass.Grad)
 	}
-	// Rounding makes the search along this direction fail. Continue along the pseudo-gradient, unless that was just tried.
+	// Rounding makes the search along this direction fail. Continue along the pseudo-gradient, unless that was just
+	// tried.
 	s.Done = last == 0
 	m.keep(p, 1)
 	return nil
 }
 
-// direction makes −H◇ at the last point the direction of the search, where that points downhill along −◇, and 0 elsewhere.
+// direction makes −H◇ at the last point the direction of the search, where that points downhill along −◇, and 0
+// elsewhere.
 func (m *OWLQN) direction(ctx context.Context, p *train.Problem) error {
 	w, g := m.points[m.last()], m.grads[m.last()]
 	m.line.w, m.line.d, m.pseudo = w, vec.Grow(m.line.d, len(w)), vec.Grow(m.pseudo, len(w))

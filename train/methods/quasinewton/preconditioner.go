@@ -8,9 +8,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// preconditioner is the metric of a method's steps (engine.Metric), if there are dense inputs. It is renewed after 8, 24, 56, … passes: the
-// metric at the initial weights knows nothing of the labels, those at weights far from the optimum know the wrong ones, and near the
-// optimum it hardly changes.
+// preconditioner is the metric of a method's steps (engine.Metric), if there are dense inputs. It is renewed after 8,
+// 24, 56, … passes: the metric at the initial weights knows nothing of the labels, those at weights far from the
+// optimum know the wrong ones, and near the optimum it hardly changes.
 type preconditioner struct {
 	metric *engine.Metric // nil: none
 	at     []float32      // the weights at which it was computed; empty: none
@@ -22,8 +22,9 @@ type preconditioner struct {
 // firstMetric is for how many passes the first metric lasts. Each later one lasts twice as long as the one before.
 const firstMetric = 8
 
-// pairs returns how many pairs of differences a method should remember of that many weights. In a metric, what is left to learn about the
-// curvature is what many positions have in common, such as transitions: more pairs are worth it where they take little memory.
+// pairs returns how many pairs of differences a method should remember of that many weights. In a metric, what is left
+// to learn about the curvature is what many positions have in common, such as transitions: more pairs are worth it
+// where they take little memory.
 func (c *preconditioner) pairs(weights int) int {
 	if c.metric == nil {
 		return 6

@@ -8,9 +8,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// line is a search along a direction d from a point w, where the smooth part of the objective has the gradient ∇ = g + λ(w−c). Unless it is whole, each of
-// several ranks has d in its ranges of the weights alone (engine.OverRanges), adds its share to the products with d, and tells the others the
-// points that it tries there, rounded to float32.
+// line is a search along a direction d from a point w, where the smooth part of the objective has the gradient ∇ = g +
+// λ(w−c). Unless it is whole, each of several ranks has d in its ranges of the weights alone (engine.OverRanges), adds
+// its share to the products with d, and tells the others the points that it tries there, rounded to float32.
 type line struct {
 	w     []float32 // [Dim]
 	d     []float64 // [Dim]

@@ -11,13 +11,14 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// sweepAsync takes steps on distinct examples, one at a time per thread, and no thread waits for another. This is asynchronous
-// dual coordinate ascent (PASSCoDe, Hsieh, Yu and Dhillon 2015), with the lock-free reads of Hogwild and KroMagnon. Each
-// thread owns the dual points of its examples. Scores may miss some of the steps in flight, but in the end w contains every
-// summand. So the dual point and w belong together, and certificates hold as in the deterministic mode.
+// sweepAsync takes steps on distinct examples, one at a time per thread, and no thread waits for another. This is
+// asynchronous dual coordinate ascent (PASSCoDe, Hsieh, Yu and Dhillon 2015), with the lock-free reads of Hogwild and
+// KroMagnon. Each thread owns the dual points of its examples. Scores may miss some of the steps in flight, but in the
+// end w contains every summand. So the dual point and w belong together, and certificates hold as in the deterministic
+// mode.
 //
-// The change of the dual is known whatever the other threads do: ‖w‖² is measured as w is written, so the changes of all steps
-// add up to the change of the dual. A step with a negative change is undone.
+// The change of the dual is known whatever the other threads do: ‖w‖² is measured as w is written, so the changes of
+// all steps add up to the change of the dual. A step with a negative change is undone.
 func (m *SDCA) sweepAsync(ctx context.Context, p *train.Problem, order []int) error {
 	rows, _ := p.Rows()
 	shared := rows.Thresholded(m.τ).Share(p.Threads())

@@ -7,10 +7,11 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Several ranks: each visits its own examples, in rounds. It stores what it knows of them where one process stores that of all.
+// Several ranks: each visits its own examples, in rounds. It stores what it knows of them where one process stores that
+// of all.
 
-// chunks returns the number of parts of a pass: rounds of several ranks, after each of which they exchange what they have changed, and in the first pass of a
-// warm start the parts after which w moves on.
+// chunks returns the number of parts of a pass: rounds of several ranks, after each of which they exchange what they
+// have changed, and in the first pass of a warm start the parts after which w moves on.
 func (m *SDCA) chunks(p *train.Problem) int {
 	if m.drop != nil {
 		return warmChunks

@@ -54,7 +54,8 @@ func (m *dualMemory) attach(o *engine.Objective) error {
 	return nil
 }
 
-// due returns those of own examples that the pass's next sweep visits, in order, all of them if asked for, and increments the age of the others.
+// due returns those of own examples that the pass's next sweep visits, in order, all of them if asked for, and
+// increments the age of the others.
 func (m *dualMemory) due(own []int, pass int, all bool) []int {
 	mean := vec.Sum(m.gap) / float64(len(m.gap))
 	var order []int
@@ -106,9 +107,10 @@ func (m *dualMemory) boundedEntropy(ctx context.Context, p *train.Problem) (trai
 	return entropy, err
 }
 
-// mixed returns a function for train.Entropy.Mixed, or nil if u_i is no distribution of outputs that is known, or the gold outputs are mixtures
-// themselves. f_i, −log of the probability of the gold output, is log Z(φ_i) − ⟨1_{y_i}, φ_i⟩, where log Z(φ_i) = H(u_i) + ⟨u_i, φ_i⟩. An error in f_i
-// changes the entropy by 1 − s times as much at most, and one in H(u_i) by s times as much.
+// mixed returns a function for train.Entropy.Mixed, or nil if u_i is no distribution of outputs that is known, or the
+// gold outputs are mixtures themselves. f_i, −log of the probability of the gold output, is log Z(φ_i) − ⟨1_{y_i},
+// φ_i⟩, where log Z(φ_i) = H(u_i) + ⟨u_i, φ_i⟩. An error in f_i changes the entropy by 1 − s times as much at most, and
+// one in H(u_i) by s times as much.
 func (m *dualMemory) mixed(p *train.Problem) func(context.Context, float64) (float64, error) {
 	if p.Soft || p.Relaxed() != "" || !p.Loss.Smooth() || p.Loss == engine.Quadratic {
 		return nil

@@ -8,16 +8,17 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Online exponentiated gradient (Collins, Globerson, Koo, Carreras and Bartlett 2008) takes the steps of SDCA with the paper's rules, for the hinge,
-// too. There the dual has no entropy, D(u) = (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩] + …, but u_i stays the marginals of potentials φ_i, inside
-// the domain, and a step is
+// Online exponentiated gradient (Collins, Globerson, Koo, Carreras and Bartlett 2008) takes the steps of SDCA with the
+// paper's rules, for the hinge, too. There the dual has no entropy, D(u) = (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i},
+// a_i⟩] + …, but u_i stays the marginals of potentials φ_i, inside the domain, and a step is
 //
 //	φ_i ← φ_i + η(θ_i + ℓ_i).
 //
-// The rules are those of the experiments of Lacoste-Julien, Jaggi, Schmidt and Pletscher (2013, appendix F): u_i is uniform at first; every pass visits every
-// example once, in random order; η of an example begins at ½ and is halved until the dual does not fall, at most twice in the first pass and five
-// times later; an accepted step makes it 1.05 times as long. Since the optimum of the hinge's dual is at the boundary, φ_i has to go to infinity,
-// and the method ends slowly.
+// The rules are those of the experiments of Lacoste-Julien, Jaggi, Schmidt and Pletscher (2013, appendix F): u_i is
+// uniform at first; every pass visits every example once, in random order; η of an example begins at ½ and is halved
+// until the dual does not fall, at most twice in the first pass and five times later; an accepted step makes it 1.05
+// times as long. Since the optimum of the hinge's dual is at the boundary, φ_i has to go to infinity, and the method
+// ends slowly.
 const (
 	onlineStep     = 0.5
 	onlineGrowth   = 1.05

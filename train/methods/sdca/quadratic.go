@@ -9,30 +9,35 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// The dual of the quadratic loss (engine/quadratic.go) has no constraint, and −⟨v,1_y⟩ − ½‖v‖² with v = u − 1_y in place of the entropy. It is a quadratic
-// function of u_i, whose maximum is known in closed form, as in ridge regression (Shalev-Shwartz and Zhang 2013, section 6.2): with the residuals
-// R = θ_i − u_i [T×Y] and the inner products K [T×T] of the inputs of an example's T positions,
+// The dual of the quadratic loss (engine/quadratic.go) has no constraint, and −⟨v,1_y⟩ − ½‖v‖² with v = u − 1_y in
+// place of the entropy. It is a quadratic function of u_i, whose maximum is known in closed form, as in ridge
+// regression (Shalev-Shwartz and Zhang 2013, section 6.2): with the residuals R = θ_i − u_i [T×Y] and the inner
+// products K [T×T] of the inputs of an example's T positions,
 //
 //	u_i ← u_i + ω(I + (c_i/λn) K)⁻¹ R.
 //
-// ω = 1 is the maximum; ω = relaxation raises the dual by less, and all steps together by more (successive over-relaxation).
-// K is the same for all labels, so a Cholesky factor solves for all of them. It comes from the scorer: v with a 1 in column t of position t pulled back, and scored,
-// has column t of K where the scores of label t are; Y positions at a time. Steps on several examples at the same w are divided by their number: the dual is
-// concave, so that it rises at least by the mean of what each alone would raise it. The same goes for runs of blockPositions in a long example, so that K
-// needs no more than half a square of that for each. So steps never lower the dual but by rounding, and none is undone.
+// ω = 1 is the maximum; ω = relaxation raises the dual by less, and all steps together by more (successive
+// over-relaxation). K is the same for all labels, so a Cholesky factor solves for all of them. It comes from the
+// scorer: v with a 1 in column t of position t pulled back, and scored, has column t of K where the scores of label t
+// are; Y positions at a time. Steps on several examples at the same w are divided by their number: the dual is concave,
+// so that it rises at least by the mean of what each alone would raise it. The same goes for runs of blockPositions in
+// a long example, so that K needs no more than half a square of that for each. So steps never lower the dual but by
+// rounding, and none is undone.
 //
 // With λ₁ > 0, ‖soft(v)‖² rises less than ‖v‖², and the steps are those of a bound from below.
 
 // blockPositions is the largest number of positions that are solved for together.
 const blockPositions = 128
 
-// gramRounding is added to the diagonal, in traces: K comes from sums in float32, and where λn is small its errors count as much as the 1 does.
+// gramRounding is added to the diagonal, in traces: K comes from sums in float32, and where λn is small its errors
+// count as much as the 1 does.
 const gramRounding = 16 * engine.Unit
 
 // entriesOf returns the part that the quadratic loss fits.
 func entriesOf(s structured.Structure) int { return s.(structured.Entrywise).EntryPart() }
 
-// gram computes K of the step's example, unless the memory has it: the lower triangle of each run of positions, row by row.
+// gram computes K of the step's example, unless the memory has it: the lower triangle of each run of positions, row by
+// row.
 func (st *dualStep) gram(p *train.Problem, memory *dualMemory) error {
 	if p.Loss != engine.Quadratic || memory.gram[st.i] != nil {
 		return nil
@@ -83,7 +88,8 @@ func (st *dualStep) gram(p *train.Problem, memory *dualMemory) error {
 	return nil
 }
 
-// answerQuadratic sets u and its potentials φ = u to the dual point after a step, and the number in place of its entropy.
+// answerQuadratic sets u and its potentials φ = u to the dual point after a step, and the number in place of its
+// entropy.
 func (st *dualStep) answerQuadratic(p *train.Problem, memory *dualMemory, λ float64) {
 	θ, u := &st.Theta, &st.u
 	u.Like(θ)

@@ -15,8 +15,8 @@ import (
 	"github.com/dsp-go/dsp/train/methods/proximal"
 )
 
-// SDCA is dual coordinate ascent for the losses that are log-partition functions, and the quadratic one (quadratic.go), in potential space. With the entropy H, it
-// maximises the dual
+// SDCA is dual coordinate ascent for the losses that are log-partition functions, and the quadratic one (quadratic.go),
+// in potential space. With the entropy H, it maximises the dual
 //
 //	D(u) = (1/n) Σ c_i [H(u_i) + ⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩] + (λ/2)(‖c‖² − ‖w‖²) + constant,
 //	w = c − (1/λn) Σ c_i J_iᵀ(u_i − 1_{y_i}),
@@ -27,33 +27,35 @@ import (
 //
 //	φ_i ← (1−η)φ_i + η(θ_i + ℓ_i),    u_i ← marginals(φ_i),    w ← w − (c_i/λn) J_iᵀΔu_i,
 //
-// which is a step of exponentiated gradient on the dual (Collins, Globerson, Koo, Carreras and Bartlett 2008). To first order
-// in η it is the stochastic dual coordinate ascent of Shalev-Shwartz and Zhang (2013), for CRFs Le Priol, Piché and
-// Lacoste-Julien (2018). It changes the dual by
+// which is a step of exponentiated gradient on the dual (Collins, Globerson, Koo, Carreras and Bartlett 2008). To first
+// order in η it is the stochastic dual coordinate ascent of Shalev-Shwartz and Zhang (2013), for CRFs Le Priol, Piché
+// and Lacoste-Julien (2018). It changes the dual by
 //
 //	ΔD = (c_i/n)(ΔH + ⟨Δu_i, θ_i + ℓ_i⟩) − (λ/2)‖Δw‖²,
 //
-// If that is negative, the step is undone and repeated with half the η. With d = θ_i + ℓ_i − φ_i, the two curvatures along a
-// step, c_i η⟨d,Δu_i⟩ of the entropy and λn‖Δw‖² of the norm, give the η that would have been best. The example's next η is
-// half-way from there to a little more than that one, on a log scale, so there is nothing to tune. With a sparse scorer a step
-// touches only the weights of the example's own attributes. A step takes a few examples at once, scored at the same w; with dense
-// inputs it takes one.
+// If that is negative, the step is undone and repeated with half the η. With d = θ_i + ℓ_i − φ_i, the two curvatures
+// along a step, c_i η⟨d,Δu_i⟩ of the entropy and λn‖Δw‖² of the norm, give the η that would have been best. The
+// example's next η is half-way from there to a little more than that one, on a log scale, so there is nothing to tune.
+// With a sparse scorer a step touches only the weights of the example's own attributes. A step takes a few examples at
+// once, scored at the same w; with dense inputs it takes one.
 //
 // Each of several ranks visits examples of its own, in engine.Rounds. Then the bits depend on the number of ranks.
 //
 // The gap is the mean of c_i KL(u_i ‖ marginals(θ_i + ℓ_i)), to first order c_i⟨d,Δu_i⟩/2η. After the first passes an
-// example is visited if its gap was well above the mean at its last visit, and otherwise now and then (gap sampling, Osokin,
-// Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016).
+// example is visited if its gap was well above the mean at its last visit, and otherwise now and then (gap sampling,
+// Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016).
 //
-// With λ₁ > 0 it is proximal SDCA (Shalev-Shwartz and Zhang 2014): w holds v = c − g/λ, a step adds to v what it would add to the
-// weights, and the weights that score are the soft thresholds of v (engine/elasticnet.go). ‖Δw‖² becomes the change of ‖soft(v)‖² less
-// its linear part, which is known exactly. If λ is small, or 0, a proximal term helps (package proximal).
+// With λ₁ > 0 it is proximal SDCA (Shalev-Shwartz and Zhang 2014): w holds v = c − g/λ, a step adds to v what it would
+// add to the weights, and the weights that score are the soft thresholds of v (engine/elasticnet.go). ‖Δw‖² becomes the
+// change of ‖soft(v)‖² less its linear part, which is known exactly. If λ is small, or 0, a proximal term helps
+// (package proximal).
 //
-// The state shows the weights with the least F after a pass, or those of the pass where F is left to Complete. The last steps of a pass move w to
-// and fro where examples share much, as dense inputs do. There the weights that are tried are means over the ends of passes, each counting half
-// as much as the next; for attributes alone, w is closer to the optimum than such a mean. With a proximal term they are means of thresholded weights. The dual is certified when it is recomposed from the memory, at every
-// Resync and in Certify. In between, the changes of steps estimate it. The method is done once F and the bound differ by no more than
-// rounding.
+// The state shows the weights with the least F after a pass, or those of the pass where F is left to Complete. The last
+// steps of a pass move w to and fro where examples share much, as dense inputs do. There the weights that are tried are
+// means over the ends of passes, each counting half as much as the next; for attributes alone, w is closer to the
+// optimum than such a mean. With a proximal term they are means of thresholded weights. The dual is certified when it
+// is recomposed from the memory, at every Resync and in Certify. In between, the changes of steps estimate it. The
+// method is done once F and the bound differ by no more than rounding.
 type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 20
 	Async  bool // threads take examples one by one without waiting; for sparse inputs only (async.go)
@@ -84,16 +86,16 @@ type SDCA struct {
 	kept        keptBlock
 }
 
-// dualBatch is the default number of examples per step: one for each of two threads. A larger batch keeps more threads busy, but its examples
-// pull on the same weights at once, which requires shorter steps: four need two passes in ten more than two. Dense inputs are work enough for one example at a time, and all examples
-// share their weights.
+// dualBatch is the default number of examples per step: one for each of two threads. A larger batch keeps more threads
+// busy, but its examples pull on the same weights at once, which requires shorter steps: four need two passes in ten
+// more than two. Dense inputs are work enough for one example at a time, and all examples share their weights.
 const (
 	dualBatch  = 2
 	denseBatch = 1
 )
 
-// closed is the estimated gap, in allowances for rounding, below which the method may have converged. The estimate's allowance
-// covers fewer magnitudes than that of a recomposition.
+// closed is the estimated gap, in allowances for rounding, below which the method may have converged. The estimate's
+// allowance covers fewer magnitudes than that of a recomposition.
 const closed = 16
 
 // Name returns "sdca", or "oeg" for online exponentiated gradient.
@@ -106,8 +108,8 @@ func (m *SDCA) Name() string {
 
 func (m *SDCA) Traits() train.Traits { return train.Traits{Convex: true, L1: true, Lanes: true} }
 
-// Start begins at u_i = 1_{y_i}, where w is the centre, or Online at uniform distributions, regardless of s.W unless Warm. With
-// soft targets it begins where their potentials are known to be (Objective.Origin), else at those of s.W.
+// Start begins at u_i = 1_{y_i}, where w is the centre, or Online at uniform distributions, regardless of s.W unless
+// Warm. With soft targets it begins where their potentials are known to be (Objective.Origin), else at those of s.W.
 func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
@@ -236,8 +238,8 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	return m.report(ctx, p, s)
 }
 
-// match sorts short runs of examples by length, so that the examples of a step are about as long: each thread takes another one, and a short one would
-// wait for a long one.
+// match sorts short runs of examples by length, so that the examples of a step are about as long: each thread takes
+// another one, and a short one would wait for a long one.
 func match(order []int, d *structured.Dataset) {
 	const run = 16
 	for run := range slices.Chunk(order, run) {
@@ -289,7 +291,8 @@ func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 // Defer implements train.Deferrer. With a proximal term every pass needs F.
 func (m *SDCA) Defer(on bool) { m.lazy = on }
 
-// report shows the bound and the best dual value, and the weights with the least F or, where that is deferred, those of the pass.
+// report shows the bound and the best dual value, and the weights with the least F or, where that is deferred, those of
+// the pass.
 func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) error {
 	w := m.shown(p)
 	estimate, err := m.estimate(ctx, p)
@@ -321,8 +324,8 @@ func (m *SDCA) hold(p *train.Problem, s *train.State) {
 	m.held = append(m.held[:0], s.W...)
 }
 
-// show makes s.W show the weights x. If these are w, s.W is w itself until the next pass, which begins by keeping what is of use after it: a copy
-// of w after each pass would take about as long as a twentieth of the pass.
+// show makes s.W show the weights x. If these are w, s.W is w itself until the next pass, which begins by keeping what
+// is of use after it: a copy of w after each pass would take about as long as a twentieth of the pass.
 func (m *SDCA) show(s *train.State, x []float32) {
 	switch {
 	case !same(x, m.w):
@@ -383,8 +386,8 @@ func (m *SDCA) evaluate(ctx context.Context, p *train.Problem, s *train.State, w
 	return nil
 }
 
-// shown returns the weights that are tried after a pass. With a proximal term, whose v are of different κ and z, the mean is that of thresholded
-// weights, where the last ones are not zero.
+// shown returns the weights that are tried after a pass. With a proximal term, whose v are of different κ and z, the
+// mean is that of thresholded weights, where the last ones are not zero.
 func (m *SDCA) shown(p *train.Problem) []float32 {
 	proximal := m.regulariser.Kappa > 0
 	if (m.Online || p.AttributesAlone()) && !proximal {

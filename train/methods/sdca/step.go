@@ -15,8 +15,9 @@ const (
 	longestStep = 0.9 // η
 	tries       = 8   // attempts at a step before giving up
 
-	// relaxation is how much longer than the best single step a step aims to be where all examples share all weights: later steps on other
-	// examples undo a part of each, as in successive over-relaxation. Steps on attributes, of which two examples share few, aim at the best.
+	// relaxation is how much longer than the best single step a step aims to be where all examples share all weights:
+	// later steps on other examples undo a part of each, as in successive over-relaxation. Steps on attributes, of
+	// which two examples share few, aim at the best.
 	relaxation = 1.3
 )
 
@@ -97,8 +98,8 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, λ float64, try
 	} else if !p.Loss.Smooth() { // Δu is a difference of marginals, and no entropy tells how large they are
 		st.size += math.Abs(inner(p, &st.u, θ))
 	} else if scores := math.Abs(st.value[0]); math.Abs(st.curvature) <= 4*engine.Unit*scores {
-		// u_i is almost an output, and Δu nothing but rounding, of numbers as large as the scores. If such steps were undone, η would go to 0, and the
-		// example would never leave that output.
+		// u_i is almost an output, and Δu nothing but rounding, of numbers as large as the scores. If such steps were
+		// undone, η would go to 0, and the example would never leave that output.
 		st.size += scores
 	}
 	st.loss = 0
@@ -145,8 +146,8 @@ func (st *dualStep) entropyOf(p *train.Problem) float64 {
 	return st.value[0] - oracles.SumGap(st.Oracle, 0) - inner(p, &st.u, &st.φ)
 }
 
-// accept accepts the step's answer and chooses the example's next η from slope, Σ c_i⟨d,Δu_i⟩ over the steps at the same w,
-// and bend, times relaxation.
+// accept accepts the step's answer and chooses the example's next η from slope, Σ c_i⟨d,Δu_i⟩ over the steps at the
+// same w, and bend, times relaxation.
 func (st *dualStep) accept(memory *dualMemory, slope, bend, relaxation float64) {
 	st.accepted = true
 	memory.entropy[st.i] = st.entropy

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// dualTeam takes the steps of a pass with a team and its task functions. The functions are created once, so that steps do not
-// allocate.
+// dualTeam takes the steps of a pass with a team and its task functions. The functions are created once, so that steps
+// do not allocate.
 type dualTeam struct {
 	*team
 	p      *train.Problem
@@ -121,7 +121,8 @@ func (t *dualTeam) step(examples []int) error {
 	return nil
 }
 
-// moveWeights moves w by the steps. If that would lower the dual it returns false and leaves w unchanged up to rounding.
+// moveWeights moves w by the steps. If that would lower the dual it returns false and leaves w unchanged up to
+// rounding.
 func (t *dualTeam) moveWeights() (bool, error) {
 	m, n := t.m, float64(t.p.Len())
 	rise, size, product, loss, entropy := 0.0, 0.0, 0.0, 0.0, 0.0

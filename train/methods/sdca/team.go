@@ -11,11 +11,12 @@ import (
 )
 
 // team runs short phases of work on goroutines that stay alive in between, for methods whose steps take microseconds. A
-// waiting member spins for a while, then yields, then sleeps: on a busy machine the member it waits for needs the processor.
+// waiting member spins for a while, then yields, then sleeps: on a busy machine the member it waits for needs the
+// processor.
 //
-// The same member starts a given task in every phase as long as all keep up, because the task's data is in that member's
-// cache. Members start with their own share of the tasks. They then take unstarted tasks of other members, so that a member
-// that the operating system has suspended does not hold up the rest.
+// The same member starts a given task in every phase as long as all keep up, because the task's data is in that
+// member's cache. Members start with their own share of the tasks. They then take unstarted tasks of other members, so
+// that a member that the operating system has suspended does not hold up the rest.
 type team struct {
 	members int
 	state   atomic.Uint64 // the phase, its number of slots, and a bit for each unstarted slot: 26, 6 and 32 bits

@@ -9,8 +9,9 @@ import (
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
-// InProcess calls do as each of n ranks at the same time, each in a goroutine of its own, and returns their errors. Their groups pass copies
-// through channels, in the order in which those over MPI pass messages. When one fails, so do the others.
+// InProcess calls do as each of n ranks at the same time, each in a goroutine of its own, and returns their errors.
+// Their groups pass copies through channels, in the order in which those over MPI pass messages. When one fails, so do
+// the others.
 func InProcess(ctx context.Context, n int, do func(ctx context.Context, g ranks.Group) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

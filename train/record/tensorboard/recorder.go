@@ -16,16 +16,16 @@ import (
 // EventFile is the name of a run's event file. TensorBoard requires tfevents in the name.
 const EventFile = "events.out.tfevents.dsp"
 
-// Recorder is a record.Recorder that writes an event file with one scalar per number of a record. The step is the pass. Times
-// count training only, so TensorBoard's relative time equals the record's seconds.
+// Recorder is a record.Recorder that writes an event file with one scalar per number of a record. The step is the pass.
+// Times count training only, so TensorBoard's relative time equals the record's seconds.
 type Recorder struct {
 	file  *os.File
 	w     *Writer
 	start float64 // seconds since 1970
 }
 
-// NewRecorder creates the event file in a folder, replacing an old one, and writes the records from before a resumed run. A
-// folder that cannot be written is bad input.
+// NewRecorder creates the event file in a folder, replacing an old one, and writes the records from before a resumed
+// run. A folder that cannot be written is bad input.
 func NewRecorder(dir string, earlier []trainrecord.Record) (*Recorder, error) {
 	path := filepath.Join(dir, EventFile)
 	r := &Recorder{start: float64(time.Now().UnixMilli()) / 1000}

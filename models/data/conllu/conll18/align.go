@@ -70,7 +70,8 @@ func newFile(sentences []conllu.Sentence, name string) (*file, error) {
 	return f, nil
 }
 
-// connect sets the heads of a sentence's words and their function words. Heads that are no tree with one root are bad input.
+// connect sets the heads of a sentence's words and their function words. Heads that are no tree with one root are bad
+// input.
 func (f *file) connect(s *conllu.Sentence, words []*word, name string) error {
 	heads := make([]int32, len(words))
 	for k, w := range words {
@@ -95,9 +96,9 @@ func (f *file) connect(s *conllu.Sentence, words []*word, name string) error {
 
 // align sets the partners of the words of both files.
 //
-// A word of a token of one word is aligned with a word of the same characters. Tokens of several words may be split in other ways and places:
-// a stretch of the text that such tokens cover in either file is compared as a whole, and the words inside it are aligned by the longest
-// common subsequence of their forms.
+// A word of a token of one word is aligned with a word of the same characters. Tokens of several words may be split in
+// other ways and places: a stretch of the text that such tokens cover in either file is compared as a whole, and the
+// words inside it are aligned by the longest common subsequence of their forms.
 func align(gold, system []*word) (pairs int) {
 	pair := func(g, s *word) {
 		s.partner = g
@@ -158,7 +159,8 @@ func stretch(gold, system []*word, g, s *word) (n, m int) {
 	return n, m
 }
 
-// subsequence pairs words by the longest common subsequence of their forms. Of several, it is the one that pairs early words.
+// subsequence pairs words by the longest common subsequence of their forms. Of several, it is the one that pairs early
+// words.
 func subsequence(gold, system []*word, pair func(g, s *word)) {
 	lengths := make([][]int, len(gold)+1) // [g][s]: of the words from there on
 	for g := range lengths {

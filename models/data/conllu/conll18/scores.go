@@ -1,6 +1,6 @@
-// Package conll18 compares treebanks whose tokens, words and sentences may differ, as the shared task of CoNLL 2018 does: words are aligned
-// by the characters of the text, and every measure is an F1 of aligned words. The rules are those of
-// https://universaldependencies.org/conll18/evaluation.html.
+// Package conll18 compares treebanks whose tokens, words and sentences may differ, as the shared task of CoNLL 2018
+// does: words are aligned by the characters of the text, and every measure is an F1 of aligned words. The rules are
+// those of https://universaldependencies.org/conll18/evaluation.html.
 package conll18
 
 import (
@@ -14,7 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// contentRelations are the relations of content words, without their subtypes; those of function words are functionRelations.
+// contentRelations are the relations of content words, without their subtypes; those of function words are
+// functionRelations.
 var (
 	contentRelations = set("nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod acl amod " +
 		"conj fixed flat compound list parataxis orphan goeswith reparandum root dep")
@@ -90,8 +91,9 @@ var titles = []string{"Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", 
 // Scores are the measures of a system, one for each of Names.
 type Scores []Score
 
-// Evaluate compares a system's sentences with the gold ones; the names are for messages. What the script of the shared task refuses
-// is bad input: tokens without characters, heads that are no tree with one root, and files with different characters.
+// Evaluate compares a system's sentences with the gold ones; the names are for messages. What the script of the shared
+// task refuses is bad input: tokens without characters, heads that are no tree with one root, and files with different
+// characters.
 func Evaluate(gold []conllu.Sentence, goldName string, system []conllu.Sentence, systemName string) (Scores, error) {
 	g, err := newFile(gold, goldName)
 	if err != nil {
@@ -149,7 +151,8 @@ func same(gold, system []span) Score {
 	return score
 }
 
-// count counts the aligned words that are equal. Which words a measure is of is asked of the gold word where there are both.
+// count counts the aligned words that are equal. Which words a measure is of is asked of the gold word where there are
+// both.
 func count(gold, system []*word, of func(w *word) bool, equal func(g, s *word) bool) Score {
 	var score Score
 	for _, g := range gold {
@@ -210,7 +213,8 @@ func (s Scores) Get(name string) Score {
 	return Score{}
 }
 
-// MarshalJSON implements json.Marshaler: the F1 of each measure under its name, and all of it under "scores". Shares are fractions of 1.
+// MarshalJSON implements json.Marshaler: the F1 of each measure under its name, and all of it under "scores". Shares
+// are fractions of 1.
 func (s Scores) MarshalJSON() ([]byte, error) {
 	if s == nil {
 		return []byte("null"), nil

@@ -14,7 +14,8 @@ type Columns struct {
 	Cells [][]string
 }
 
-// memoryBound limits the bytes that the cells of a column may take, approximately; above it the extractor clears its cache.
+// memoryBound limits the bytes that the cells of a column may take, approximately; above it the extractor clears its
+// cache.
 const memoryBound = 16 << 20
 
 // cells caches the values of the functions of a column's cells, as hashes; 0 means that a function has no value.

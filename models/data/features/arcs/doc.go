@@ -7,21 +7,22 @@
 //	AL hp,b,dp=%x[h,upos],%x[between,upos],%x[d,upos]
 //	L  case=%key:Case[d,feats?],%dir
 //
-// A line that begins with A makes an attribute for the score of the arc. One that begins with L makes an attribute for the
-// scores of the arc's possible relations, and AL for both. The attribute's name is the line with its macros replaced by their
-// values: "hp,dp=VERB,NOUN". A star after the letters makes a second attribute of the line, with the direction and the
-// distance class of the arc: "hp,dp=VERB,NOUN/right2". Attributes of different lines are distinct even if they are spelt
-// alike. Blank lines and lines that begin with # are skipped, and %% is a percent sign.
+// A line that begins with A makes an attribute for the score of the arc. One that begins with L makes an attribute for
+// the scores of the arc's possible relations, and AL for both. The attribute's name is the line with its macros
+// replaced by their values: "hp,dp=VERB,NOUN". A star after the letters makes a second attribute of the line, with the
+// direction and the distance class of the arc: "hp,dp=VERB,NOUN/right2". Attributes of different lines are distinct
+// even if they are spelt alike. Blank lines and lines that begin with # are skipped, and %% is a percent sign.
 //
-// A macro %x[place,column] is a cell of a token, in a column given by name. Places are the head h, the dependent d, and their
-// neighbours: h-1 is the token before the head, d+2 the second token after the dependent. The root is one token before the
-// first. Beyond the ends of a sentence a cell is _B-1, _B-2, … before it (so the root's is _B-1) and _B+1, _B+2, … after it.
-// A column with a question mark is optional: for data without it, the line is left out.
+// A macro %x[place,column] is a cell of a token, in a column given by name. Places are the head h, the dependent d, and
+// their neighbours: h-1 is the token before the head, d+2 the second token after the dependent. The root is one token
+// before the first. Beyond the ends of a sentence a cell is _B-1, _B-2, … before it (so the root's is _B-1) and _B+1,
+// _B+2, … after it. A column with a question mark is optional: for data without it, the line is left out.
 //
 // A cell _ has no value, except in the column word. If a macro has no value, its line makes no attribute.
 //
-// The functions of package features may take the place of x, from lower and shape to suffix3. They are joined by dots and
-// applied from left to right. One more is key:NAME, the value of NAME in a list such as Case=Nom|Number=Sing, if present.
+// The functions of package features may take the place of x, from lower and shape to suffix3. They are joined by dots
+// and applied from left to right. One more is key:NAME, the value of NAME in a list such as Case=Nom|Number=Sing, if
+// present.
 //
 // Other macros look at the tokens strictly between head and dependent, or at the arc itself:
 //
@@ -31,6 +32,6 @@
 //	%dir                        right if the dependent is to the right of its head, else left
 //	%dist                       the distance: 1, 2, 3, 4, 5-6, 7-10 or 11+
 //
-// Internally an attribute is a 64-bit hash of its macros' values. Fit numbers the attributes that occur often enough on the
-// gold arcs of the training data, so most arcs that are not gold have few attributes.
+// Internally an attribute is a 64-bit hash of its macros' values. Fit numbers the attributes that occur often enough on
+// the gold arcs of the training data, so most arcs that are not gold have few attributes.
 package arcs

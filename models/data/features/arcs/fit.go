@@ -14,9 +14,9 @@ import (
 // passHashes is the approximate number of hashes that are in memory at once.
 const passHashes = 1 << 24
 
-// Fit builds the dictionary of the attributes of the gold arcs. Sentence i is tokens offsets[i] to offsets[i+1]-1, and heads[t]
-// is the head of token t, counted from the first token of its sentence; a root's head is the token itself. Attributes are
-// numbered by falling count, and by hash among equal counts.
+// Fit builds the dictionary of the attributes of the gold arcs. Sentence i is tokens offsets[i] to offsets[i+1]-1, and
+// heads[t] is the head of token t, counted from the first token of its sentence; a root's head is the token itself.
+// Attributes are numbered by falling count, and by hash among equal counts.
 func (t *Template) Fit(data Columns, offsets []int, heads []int32, o templates.Options) (*Dictionary, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -175,8 +175,8 @@ func (c *census) sentence(e *Extractor, i, pass, passes int, found [][]uint64) {
 	}
 }
 
-// hashes calls yield for each attribute that a line makes of an arc: one per value that the line spreads over, first without
-// and then, if the line is starred, with direction and distance.
+// hashes calls yield for each attribute that a line makes of an arc: one per value that the line spreads over, first
+// without and then, if the line is starred, with direction and distance.
 func (c *code) hashes(m *machine, s *sentence, d, h int, yield func(uint64)) {
 	head, dependent := s.fold(m, c.seed[0], c.head, h), s.fold(m, c.seed[1], c.dependent, d)
 	if head == 0 || dependent == 0 {

@@ -9,8 +9,8 @@ import (
 
 // gap holds the values between any two tokens l < r of a sentence, −1 ≤ l; l = −1 is the root.
 //
-// Going right from l, a value is new at token p > l if it does not occur at tokens l+1 to p−1. So the distinct values between
-// l and any r are a prefix of one list per l.
+// Going right from l, a value is new at token p > l if it does not occur at tokens l+1 to p−1. So the distinct values
+// between l and any r are a prefix of one list per l.
 type gap struct {
 	n        int
 	distinct []uint64  // [n+1, n] row l+1: the distinct values to the right of l, in order of first occurrence

@@ -11,9 +11,9 @@ const none = -1 // no attribute
 
 // Numbers numbers the attributes of one score. It is immutable, so many goroutines may read it at the same time.
 //
-// The table uses open addressing with linear probing, and is at most half full. An entry is 0 if it is free; otherwise it holds
-// the low half of a hash and the number plus one. The high bits of the hash give the first slot. Two attributes whose hashes
-// agree in the low half and in the slot, about 50 bits, are confused.
+// The table uses open addressing with linear probing, and is at most half full. An entry is 0 if it is free; otherwise
+// it holds the low half of a hash and the number plus one. The high bits of the hash give the first slot. Two
+// attributes whose hashes agree in the low half and in the slot, about 50 bits, are confused.
 type Numbers struct {
 	hashes  []uint64 // of the attributes, by number
 	bits    int      // > 0: no table; the number of an attribute is this many high bits of its hash
@@ -23,8 +23,8 @@ type Numbers struct {
 	narrow  int      // shifts those bits down
 }
 
-// NewNumbers numbers attributes by their hashes: hashes[i] has number i. It keeps the slice. A filter in front of the table, small
-// enough for a near cache, rejects most hashes without a number.
+// NewNumbers numbers attributes by their hashes: hashes[i] has number i. It keeps the slice. A filter in front of the
+// table, small enough for a near cache, rejects most hashes without a number.
 func NewNumbers(hashes []uint64) (*Numbers, error) {
 	const most = 1 << 31
 	if len(hashes) >= most {
@@ -68,8 +68,8 @@ func (n *Numbers) Len() int {
 	return len(n.hashes)
 }
 
-// Hashes returns the hashes of the attributes by number, as NewNumbers takes them, or nil for HashedNumbers. The caller must
-// not change them.
+// Hashes returns the hashes of the attributes by number, as NewNumbers takes them, or nil for HashedNumbers. The caller
+// must not change them.
 func (n *Numbers) Hashes() []uint64 { return n.hashes }
 
 // HashBits returns b if attributes are numbered below 1<<b by their hashes, else 0.

@@ -142,9 +142,9 @@ func (x *scratch) hashBothSides(p *program, s *sentence, d, h, b int) {
 	}
 }
 
-// numbered appends the numbers of the attributes of an arc; class is the hash of its class of direction and distance. The order
-// is: starred, plain, starred with the class. Branch prediction cannot guess whether an attribute has a number, so the loops
-// that check it are branch-free.
+// numbered appends the numbers of the attributes of an arc; class is the hash of its class of direction and distance.
+// The order is: starred, plain, starred with the class. Branch prediction cannot guess whether an attribute has a
+// number, so the loops that check it are branch-free.
 func (x *scratch) numbered(numbers *Numbers, index []int32, class uint64) []int32 {
 	if numbers.bits > 0 {
 		for _, hashes := range [][]uint64{x.starred, x.plain} {
@@ -200,8 +200,9 @@ func (c *code) hash(s *sentence, head, dependent uint64, d, h, b int) uint64 {
 	return hash
 }
 
-// add appends the number of the attribute with that hash and, if the line is starred, that of the attribute with class b of
-// direction and distance. The latter never occurs more often than the former, so a dictionary that has it has both.
+// add appends the number of the attribute with that hash and, if the line is starred, that of the attribute with class
+// b of direction and distance. The latter never occurs more often than the former, so a dictionary that has it has
+// both.
 func (n *Numbers) add(index []int32, hash uint64, starred bool, b int) []int32 {
 	number := n.find(hash)
 	if number == none {

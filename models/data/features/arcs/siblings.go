@@ -2,14 +2,16 @@ package arcs
 
 import "github.com/dsp-go/dsp/structured"
 
-// Attributes of neighbouring dependents of a head on the same side of it (trees.SiblingRows). They see tags: those of the head h, of the dependent d and of
-// the one before it, s, or that there is none, with the side of the head; s and d alone; and both with the distance of d from s, or from h if there is no s.
+// Attributes of neighbouring dependents of a head on the same side of it (trees.SiblingRows). They see tags: those of
+// the head h, of the dependent d and of the one before it, s, or that there is none, with the side of the head; s and d
+// alone; and both with the distance of d from s, or from h if there is no s.
 const siblingAttributes = 4
 
 // noSibling stands for the tag of none.
 const noSibling = 1
 
-// siblingHashes returns the hashes of the attributes of a row; sibling is −1 for none. Positions are those of tags, which are hashes.
+// siblingHashes returns the hashes of the attributes of a row; sibling is −1 for none. Positions are those of tags,
+// which are hashes.
 func siblingHashes(tags []uint64, h, s, d int) [siblingAttributes]uint64 {
 	side, tag, from := uint64(0), uint64(noSibling), h
 	if d < h {
@@ -46,8 +48,9 @@ func siblingTags(column []string) []uint64 {
 	return tags
 }
 
-// FitSiblings numbers the attributes of siblings that gold trees have at least minCount times. The column holds the tags of all sentences, which begin at
-// offsets, and heads those of Fit: places in the sentence, from 0, and a root's dependent is its own head.
+// FitSiblings numbers the attributes of siblings that gold trees have at least minCount times. The column holds the
+// tags of all sentences, which begin at offsets, and heads those of Fit: places in the sentence, from 0, and a root's
+// dependent is its own head.
 func FitSiblings(column []string, offsets []int, heads []int32, minCount int) (*Numbers, error) {
 	tags := siblingTags(column)
 	counts, order := map[uint64]int{}, []uint64{}
@@ -64,7 +67,8 @@ func FitSiblings(column []string, offsets []int, heads []int32, minCount int) (*
 	return NewNumbers(order)
 }
 
-// eachSibling calls visit with every word that has a head, with the dependent of the head before it on its side, −1 for none.
+// eachSibling calls visit with every word that has a head, with the dependent of the head before it on its side, −1 for
+// none.
 func eachSibling(heads []int32, visit func(h, s, d int)) {
 	n := len(heads)
 	last := make([]int, n) // of each head, 1 + the last dependent on the side

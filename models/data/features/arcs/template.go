@@ -124,8 +124,8 @@ func (t *Template) String() string {
 	return s.String()
 }
 
-// ForColumns returns the template for data with these columns: it removes the optional lines whose columns are missing, and makes
-// all other columns required. A model should store the result.
+// ForColumns returns the template for data with these columns: it removes the optional lines whose columns are missing,
+// and makes all other columns required. A model should store the result.
 func (t *Template) ForColumns(columns []string) *Template {
 	settled := &Template{name: t.name}
 	for _, l := range t.lines {

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Apply makes the attributes of a data set of sentence pairs (alignments.Corpus.Dataset) and stores them in its tables of pairs and
-// of source words. threads 0 means all cores; the result does not depend on it.
+// Apply makes the attributes of a data set of sentence pairs (alignments.Corpus.Dataset) and stores them in its tables
+// of pairs and of source words. threads 0 means all cores; the result does not depend on it.
 func Apply(t *Template, stats *Statistics, numbers *Dictionary, d *structured.Dataset, threads int) error {
 	c := alignments.Of(d)
 	if c.Words == nil && c.Len() > 0 {

@@ -1,23 +1,24 @@
-// Package pairs turns sentence pairs into sparse attributes of word pairs and of unmatched source words, for word alignment. It
-// also counts how often words occur together, which needs sentence pairs but no links. A template lists the attributes:
+// Package pairs turns sentence pairs into sparse attributes of word pairs and of unmatched source words, for word
+// alignment. It also counts how often words occur together, which needs sentence pairs but no links. A template lists
+// the attributes:
 //
 //	# a comment
 //	P dice,position
 //	P source,target
 //	U source-frequency,best
 //
-// A line that begins with P makes an attribute of every source word with every target word. One that begins with U makes an
-// attribute of every source word, for the score of leaving it unmatched. After the letter come properties, joined by commas, and
-// the attribute's name is the line with their values: "dice,position=0.5+ 0.05+". If a property has no value, the line makes no
-// attribute. Blank lines and lines that begin with # are skipped.
+// A line that begins with P makes an attribute of every source word with every target word. One that begins with U
+// makes an attribute of every source word, for the score of leaving it unmatched. After the letter come properties,
+// joined by commas, and the attribute's name is the line with their values: "dice,position=0.5+ 0.05+". If a property
+// has no value, the line makes no attribute. Blank lines and lines that begin with # are skipped.
 //
 // Words, in lower case; beyond the ends of a sentence they are _B-1 and _B+1:
 //
 //	source, target                  the words
 //	source-1, source+1              their neighbours (target-1 and target+1 likewise)
 //
-// Association, by the Dice coefficient of two words, 2·c(s,t) / (c(s)+c(t)), where c counts sentence pairs (Dice 1945). A sentence
-// pair that was counted does not count for itself:
+// Association, by the Dice coefficient of two words, 2·c(s,t) / (c(s)+c(t)), where c counts sentence pairs (Dice 1945).
+// A sentence pair that was counted does not count for itself:
 //
 //	dice                            the words' coefficient, in classes
 //	rank                            the target word's rank for the source word among the words of its sentence, by dice

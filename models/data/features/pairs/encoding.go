@@ -15,10 +15,10 @@ func (s *Statistics) Names() []*structured.Alphabet {
 	return []*structured.Alphabet{s.source.words, s.target.words}
 }
 
-// MarshalBinary implements encoding.BinaryMarshaler. Equal statistics give equal bytes. After the magic line come, as varints, for
-// each side the number of words and each word's length, bytes and count; for each source word the number of its partners, and for
-// each partner the distance from the one before and the count together; and the number of counted sentence pairs and their hashes
-// in order, as the distances between them, but no pairs where words are hashed.
+// MarshalBinary implements encoding.BinaryMarshaler. Equal statistics give equal bytes. After the magic line come, as
+// varints, for each side the number of words and each word's length, bytes and count; for each source word the number
+// of its partners, and for each partner the distance from the one before and the count together; and the number of
+// counted sentence pairs and their hashes in order, as the distances between them, but no pairs where words are hashed.
 func (s *Statistics) MarshalBinary() ([]byte, error) {
 	to := []byte(statisticsMagic)
 	for _, a := range []*side{&s.source, &s.target} {

@@ -4,11 +4,12 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Dictionary numbers the attributes of word pairs and of unmatched source words; only Node and HashBits of each are used.
+// Dictionary numbers the attributes of word pairs and of unmatched source words; only Node and HashBits of each are
+// used.
 type Dictionary struct{ Pair, Source *structured.Dictionary }
 
-// Extractor makes the attributes of sentence pairs. It serves one goroutine at a time; several extractors may share a template,
-// statistics and a dictionary.
+// Extractor makes the attributes of sentence pairs. It serves one goroutine at a time; several extractors may share a
+// template, statistics and a dictionary.
 type Extractor struct {
 	t        *Template
 	stats    *Statistics
@@ -59,9 +60,9 @@ func (p *program) start(lines []line, numbers *structured.Dictionary) {
 	}
 }
 
-// Extract appends the attributes of a sentence pair of n by m words: n·m rows to pair, row i·m+j for source word i with target word
-// j, and n rows to source. Both begin as a Sparse with Offsets {0}; their values are all 1. Attributes that the dictionary lacks are
-// left out.
+// Extract appends the attributes of a sentence pair of n by m words: n·m rows to pair, row i·m+j for source word i with
+// target word j, and n rows to source. Both begin as a Sparse with Offsets {0}; their values are all 1. Attributes that
+// the dictionary lacks are left out.
 func (e *Extractor) Extract(source, target []string, pair, unmatched *structured.Sparse) {
 	s := &e.sentence
 	s.load(e.stats, source, target, e.t.needs)

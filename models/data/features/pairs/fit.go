@@ -12,9 +12,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Fit builds the dictionary of the attributes in the training data. An attribute of a word pair that names a word counts where the
-// two words are linked, surely or possibly; all others count everywhere. Attributes are numbered by falling count, and by name
-// among equal counts.
+// Fit builds the dictionary of the attributes in the training data. An attribute of a word pair that names a word
+// counts where the two words are linked, surely or possibly; all others count everywhere. Attributes are numbered by
+// falling count, and by name among equal counts.
 func (t *Template) Fit(stats *Statistics, train *alignments.Corpus, o templates.Options) (*Dictionary, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

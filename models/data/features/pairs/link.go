@@ -9,9 +9,10 @@ import (
 // linkedDice is the least Dice coefficient of words that Link joins.
 const linkedDice = 0.1
 
-// Link aligns a sentence pair without training: it joins words in the order of falling Dice coefficients, as long as both are still
-// free and the coefficient is more than 0.1 (competitive linking, Melamed 2000). Among equal coefficients, words nearer the start
-// come first. The output has a number per source word: 0 for none, else 1 + its target word.
+// Link aligns a sentence pair without training: it joins words in the order of falling Dice coefficients, as long as
+// both are still free and the coefficient is more than 0.1 (competitive linking, Melamed 2000). Among equal
+// coefficients, words nearer the start come first. The output has a number per source word: 0 for none, else 1 + its
+// target word.
 func (s *Statistics) Link(source, target []string) []int32 {
 	type link struct {
 		i, j int

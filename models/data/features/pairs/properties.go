@@ -171,7 +171,8 @@ func (s *sentence) crossed(i, j int) int {
 	return bin(most, diceEdges)
 }
 
-// mutual reports whether the source word's best coefficient is also the best of a target word that has it; −1 if it is 0.
+// mutual reports whether the source word's best coefficient is also the best of a target word that has it; −1 if it
+// is 0.
 func (s *sentence) mutual(i, _ int) int {
 	best := s.source.first[i]
 	if best == 0 {

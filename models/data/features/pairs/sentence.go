@@ -156,7 +156,8 @@ func compare(a, b []rune) spelt {
 	return to
 }
 
-// distance returns the number of insertions, deletions and replacements of letters that turn a into b (Levenshtein 1966).
+// distance returns the number of insertions, deletions and replacements of letters that turn a into b (Levenshtein
+// 1966).
 func distance(a, b []rune) int {
 	var memory [64]int
 	row := memory[:0]

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// Statistics count in how many sentence pairs words occur, alone and together, in lower case. They are immutable, so many
-// goroutines may read them at the same time.
+// Statistics count in how many sentence pairs words occur, alone and together, in lower case. They are immutable, so
+// many goroutines may read them at the same time.
 type Statistics struct {
 	source, target side
 	offsets        []int   // [source words+1] where the partners of each source word begin
@@ -25,11 +25,12 @@ type side struct {
 	counts []int32
 }
 
-// leastDice is the coefficient below which two words count as never occurring together. It bounds the memory of Statistics.
+// leastDice is the coefficient below which two words count as never occurring together. It bounds the memory of
+// Statistics.
 const leastDice = 0.02
 
-// Count counts the words of all pairs of the corpora; their links do not matter. threads 0 means all cores; the result does not
-// depend on it.
+// Count counts the words of all pairs of the corpora; their links do not matter. threads 0 means all cores; the result
+// does not depend on it.
 func Count(threads int, corpora ...*alignments.Corpus) (*Statistics, error) {
 	s := &Statistics{source: side{words: structured.NewAlphabet()}, target: side{words: structured.NewAlphabet()}}
 	var sources, targets lists // the distinct words of each sentence
@@ -187,8 +188,8 @@ func lowered(words []string) []string {
 	return to
 }
 
-// pairHash hashes a sentence pair: 64-bit FNV-1a (Fowler, Noll and Vo) with the finaliser of MurmurHash3 (Appleby). Saved models
-// contain these hashes, so it must never change.
+// pairHash hashes a sentence pair: 64-bit FNV-1a (Fowler, Noll and Vo) with the finaliser of MurmurHash3 (Appleby).
+// Saved models contain these hashes, so it must never change.
 func pairHash(source, target []string) uint64 {
 	h := uint64(0xcbf29ce484222325)
 	for _, words := range [][]string{source, target} {

@@ -8,8 +8,8 @@ type Options struct {
 	HashBits int // > 0: no dictionary (of tokens, none for positions); attributes are numbered below 1<<HashBits by their hashes
 	Threads  int // 0: all cores; the result does not depend on it
 
-	// Known is a dictionary whose attributes keep their numbers, however rare they are in the training data; nil: none. It is
-	// for templates of tokens whose columns are fixed.
+	// Known is a dictionary whose attributes keep their numbers, however rare they are in the training data; nil: none.
+	// It is for templates of tokens whose columns are fixed.
 	Known *structured.Dictionary
 
 	// Peers have the other examples of the training data, and agree on one dictionary: of templates of tokens alone.

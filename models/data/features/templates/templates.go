@@ -1,7 +1,7 @@
-// Package templates is what the languages of templates have in common: those of tokens (features), arcs (features/arcs) and
-// word pairs (features/pairs). A template has lines. Lines that are blank or begin with # are comments. The others begin
-// with letters that say what they are about. In the first two languages literals and macros follow, %% stands for a percent
-// sign, and a macro such as %lower[0,word] applies functions to a cell of the data.
+// Package templates is what the languages of templates have in common: those of tokens (features), arcs (features/arcs)
+// and word pairs (features/pairs). A template has lines. Lines that are blank or begin with # are comments. The others
+// begin with letters that say what they are about. In the first two languages literals and macros follow, %% stands for
+// a percent sign, and a macro such as %lower[0,word] applies functions to a cell of the data.
 package templates
 
 import (
@@ -135,7 +135,8 @@ func (g Language) Read(l *Line, open int) (place, column string, err error) {
 	return place, column, nil
 }
 
-// Named returns the column that a text names, and the character at which it begins, in the cell that begins at byte open.
+// Named returns the column that a text names, and the character at which it begins, in the cell that begins at byte
+// open.
 func (g Language) Named(l *Line, open int, place, text string) (c Column, character int, err error) {
 	at := open + len("[") + len(place) + len(",")
 	c.Name, c.Optional = strings.CutSuffix(text, "?")

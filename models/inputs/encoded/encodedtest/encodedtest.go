@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Folder returns a new folder with the encoder nets/encoders/testdata/NAME and a tokenizer for it, whose pieces are letters.
+// Folder returns a new folder with the encoder nets/encoders/testdata/NAME and a tokenizer for it, whose pieces are
+// letters.
 func Folder(t testing.TB, name string) string {
 	t.Helper()
 	from, to := filepath.Join(root(t), "nets", "encoders", "testdata", name), t.TempDir()
@@ -37,7 +38,8 @@ func Folder(t testing.TB, name string) string {
 	return to
 }
 
-// Tokenizer returns a tokenizer.json with so many pieces: those of BERT's special tokens, the letters, and others that hardly occur.
+// Tokenizer returns a tokenizer.json with so many pieces: those of BERT's special tokens, the letters, and others that
+// hardly occur.
 func Tokenizer(size int) []byte {
 	vocab := map[string]int{}
 	for _, piece := range []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]"} {

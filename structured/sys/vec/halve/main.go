@@ -1,9 +1,9 @@
-// Command halve generates Go code for vectors of 8 lanes (AVX2, avx2*.go) from code for 16 lanes (AVX-512, avx512*.go) in
-// the current folder. Run it with make generate.
+// Command halve generates Go code for vectors of 8 lanes (AVX2, avx2*.go) from code for 16 lanes (AVX-512, avx512*.go)
+// in the current folder. Run it with make generate.
 //
-// It renames identifiers and changes nothing else; numbers stay as they are. Code for 16 lanes must therefore name every
-// number that depends on the lanes (simd.Singles16, 3*simd.Singles16), and the package, or package simd, declares each such name twice, for 16
-// and for 8: package simd does so for what several kernels need.
+// It renames identifiers and changes nothing else; numbers stay as they are. Code for 16 lanes must therefore name
+// every number that depends on the lanes (simd.Singles16, 3*simd.Singles16), and the package, or package simd, declares
+// each such name twice, for 16 and for 8: package simd does so for what several kernels need.
 package main
 
 import (
