@@ -67,7 +67,7 @@ func sayData(log *slog.Logger, c *config.Config, data *models.Data) {
 			about...)
 	} else if ignored != "" && c.Template == "" && !given && c.Init == "" && c.Prior == "" { // they read what their model reads
 		// A template may read columns by number, and who names columns leaves out the others.
-		log.Warn("columns without a name are ignored; built-in attributes read the one named pos, templates and networks any",
+		log.Warn("columns without a name are not read; --columns names them: attributes read word and pos, a --template or a network reads any",
 			"columns", ignored, "for_example", "--columns "+example)
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {

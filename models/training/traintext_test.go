@@ -120,7 +120,7 @@ func TestWarningOfUnnamedColumns(t *testing.T) {
 		if _, err := Train(context.Background(), c, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(log.String(), "columns without a name"); got != warned {
+		if got := strings.Contains(log.String(), "columns without a name are not read"); got != warned {
 			t.Errorf("--columns %q: warned %v, want %v", columns, got, warned)
 		}
 	}

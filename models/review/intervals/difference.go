@@ -45,9 +45,10 @@ func (d Difference) String() string {
 
 // ExplainDifferences says in a sentence what the intervals and tests of that many differences are.
 func ExplainDifferences(n int) string {
-	text := fmt.Sprintf("Intervals of differences are Newcombe's, from those of the models and their correlation; p is the larger one of a paired test with %d random swaps of outputs and of the interval that just reaches 0", swaps)
+	text := fmt.Sprintf("Intervals of differences are Newcombe's, for models that answered the same outputs; p is how often chance alone gives "+
+		"such a difference: by %d random swaps of their outputs or, if that is more, by the interval that just reaches 0", swaps)
 	if n > 1 {
-		text += fmt.Sprintf(", with Holm's correction for %d tests", n)
+		text += fmt.Sprintf("; corrected for %d tests (Holm's method)", n)
 	}
 	return text + "."
 }

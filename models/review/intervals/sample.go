@@ -151,13 +151,13 @@ func Explain(all []Estimate) string {
 	for _, e := range all {
 		exact, effective = exact || e.Method == Exact, effective || e.Method == Effective
 	}
-	const whole = "Clopper-Pearson's (exact), with outputs as trials"
-	const many = "Korn-Graubard's: exact, at the number of trials that the spread over outputs amounts to, and an output that was not seen"
+	const many = "Intervals take outputs, whose errors go together, as what was sampled (Korn-Graubard's method)"
+	const whole = "outputs that are right or wrong as a whole are exact (Clopper-Pearson's)"
 	switch {
 	case exact && effective:
-		return "Intervals are " + many + "; where outputs are right or wrong as a whole, they are " + whole + "."
+		return many + "; those of " + whole + "."
 	case exact:
-		return "Intervals are " + whole + "."
+		return "Intervals of " + whole + "."
 	}
-	return "Intervals are " + many + "."
+	return many + "."
 }
