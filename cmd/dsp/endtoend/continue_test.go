@@ -294,7 +294,8 @@ func alike(a, b map[string]any) bool {
 func TestInitThatForgets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	old, other := write(t, "old.conll", lessons(0, 60, "ish")), write(t, "other.conll", lessons(0, 60, "est"))
+	text := lessons(0, 60, "ish")
+	old, other := write(t, "old.conll", text), write(t, "other.conll", strings.NewReplacer("\tO", "\tB-X", "\tB-X", "\tO", "\tI-X", "\tO").Replace(text))
 	base := filepath.Join(dir, "base")
 	dsp(t, "train", "--train", old, "--quiet", "--out", base).ok()
 	const warning = "no pass does better on the development data than the model that the run continues"

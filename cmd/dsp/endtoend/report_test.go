@@ -256,7 +256,7 @@ func TestEvalIntervals(t *testing.T) {
 	wrong := write(t, "wrong.conll", strings.Repeat(strings.ReplaceAll(sentences, "a\tO\nfox\tB-X", "a\tB-X\nfox\tI-X")+"\n", 10))
 	dsp(t, "train", "--train", wrong, "--out", poor, "--quiet").ok()
 	o := dsp(t, "eval", "--model", good, "--data", test, "--intervals", "--against", poor).ok()
-	for _, part := range []string{"entity F1", "95 % interval", good + " against " + poor, "Intervals are Korn-Graubard's", "p = 0.0036", "Holm's correction for 3 tests"} {
+	for _, part := range []string{"entity F1", "95 % interval", good + " against " + poor, "Korn-Graubard's method", "p = 0.0036", "corrected for 3 tests (Holm's method)"} {
 		if !strings.Contains(o.stdout, part) {
 			t.Errorf("no %q in\n%s", part, o.stdout)
 		}
