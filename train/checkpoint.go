@@ -19,7 +19,7 @@ import (
 
 const (
 	checkpointFile    = "state.safetensors"
-	checkpointVersion = "8"
+	checkpointVersion = "9"
 )
 
 // Metadata keys.

@@ -139,15 +139,15 @@ func (l *loop) start(ctx context.Context) error {
 		if err := l.boundary(ctx); err != nil {
 			return err
 		}
-		if l.Continues && l.Evaluate != nil {
-			var err error
-			if l.begun, _, err = l.Evaluate(ctx, s.W); err != nil {
-				return l.failed(ctx, err)
-			}
-		}
 	}
 	if err := CheckTerms(l.Method, l.Problem.Objective, l.Problem.OnDevice()); err != nil {
 		return err
+	}
+	if l.Continues && l.Evaluate != nil && !resumes {
+		var err error
+		if l.begun, _, err = l.Evaluate(ctx, l.s.W); err != nil {
+			return l.failed(ctx, err)
+		}
 	}
 	begin := time.Now()
 	err := l.Method.Start(ctx, l.Problem, l.s)

@@ -189,10 +189,15 @@ func dsp_cuda_built() C.int32_t {
 	return 0
 }
 
-// dsp_cuda_failed returns 1 if a GPU answers no more.
+// dsp_cuda_failed returns 1 if a GPU answers no more, and for a handle that is no GPU.
 //
 //export dsp_cuda_failed
-func dsp_cuda_failed(device C.int64_t) C.int32_t {
+func dsp_cuda_failed(device C.int64_t) (failed C.int32_t) {
+	defer func() {
+		if recover() != nil {
+			failed = 1
+		}
+	}()
 	if cgo.Handle(device).Value().(*foreign.Device).Failed() {
 		return 1
 	}

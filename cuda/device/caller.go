@@ -59,8 +59,10 @@ func (d *Device) In(stream uint64, do func()) error {
 	}
 	if d.err == nil {
 		d.stream = theirs
-		do()
-		d.stream = own
+		func() {
+			defer func() { d.stream = own }() // also if do panics
+			do()
+		}()
 		d.order(theirs, own)
 	}
 	return d.err

@@ -25,9 +25,9 @@ type stage struct {
 
 	// table returns what the stage reads of sentences; with gold, which are the same sentences, it has labels.
 	table func(seen, gold []conllu.Sentence) *table
-	// simplify rewrites rare labels of the table that the stage learns from; nil if it learns all. Tables to compare
-	// with keep theirs.
-	simplify func(t *table)
+	// simplify rewrites labels of the table that the stage learns from; nil if it learns all. Rare ones it takes away,
+	// which a table to compare with keeps; what it only writes in another way, it writes so there, too.
+	simplify func(t, compared *table)
 	// fill writes the labels of a table of these sentences into them.
 	fill func(sentences []conllu.Sentence, labels []string)
 }
@@ -166,7 +166,7 @@ func lemmaLabel(form, lemma string) string {
 // dropRareScripts has words whose script is rare be learned as if the lemma were the form. A script that only one form
 // has, in any case, and that writes more of the lemma than it keeps of the form is no rule for others: it becomes the
 // lemma itself, so that what makes monsieur of M. makes no jonsieur of J.
-func dropRareScripts(t *table) {
+func dropRareScripts(t, compared *table) {
 	count, forms := map[string]int{}, map[string]map[string]bool{}
 	for k, label := range t.labels {
 		count[label]++
@@ -175,13 +175,16 @@ func dropRareScripts(t *table) {
 		}
 		forms[label][strings.ToLower(t.columns[0][k])] = true
 	}
-	for k, label := range t.labels {
-		switch {
-		case label == asWritten || label == written:
-		case count[label] < fewest:
-			t.labels[k] = asWritten
-		case len(forms[label]) == 1:
-			t.labels[k] = literal(label, t.columns[0][k])
+	single := func(label string) bool {
+		return label != asWritten && label != written && count[label] >= fewest && len(forms[label]) == 1
+	}
+	for _, table := range []*table{t, compared} {
+		for k, label := range table.labels {
+			if single(label) {
+				table.labels[k] = literal(label, table.columns[0][k])
+			} else if table == t && count[label] < fewest {
+				t.labels[k] = asWritten
+			}
 		}
 	}
 }

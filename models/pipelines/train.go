@@ -249,7 +249,7 @@ func (t *trainer) single(ctx context.Context, name string, table, dev *table) er
 func (t *trainer) tags(ctx context.Context, s stage) error {
 	table, dev := s.table(t.seen, t.gold), s.table(t.seenDev, t.dev)
 	if s.simplify != nil {
-		s.simplify(table)
+		s.simplify(table, dev)
 	}
 	done, err := t.done(s.name)
 	if err != nil {

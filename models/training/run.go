@@ -148,7 +148,7 @@ func (r *Run) sayIfWorse(out *train.Result) {
 		helps += ", or --prior in place of --init"
 	}
 	r.o.Log.Warn("no pass does better on the development data than the model that the run continues", "by", of,
-		"that_model", out.Begun.String(), "kept_pass", out.Best.Dev.String(), "what_helps", helps)
+		"that_model", out.Begun.String(), "best_pass", out.Best.Dev.String(), "what_helps", helps)
 }
 
 // unfinished is the path of the model file that says, until the run is finished, what the weights of the checkpoint

@@ -141,7 +141,7 @@ def _seen(x, what, wanted, kept):
         shape = tuple(t.shape[k] for k in range(t.ndim))
         contiguous = not t.strides or _rows(shape, [t.strides[k] for k in range(t.ndim)])
         code = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}.get(t.code, f"type {t.code} of ")
-        return (t.data or 0) + t.byte_offset, f"{code}{t.bits}", shape, contiguous and t.lanes == 1, None
+        return (t.data or 0) + t.byte_offset, f"{code}{t.bits}", shape, contiguous and t.lanes == 1, wanted or 1
     raise Error(f"{what}: expected an array on a GPU, found {type(x).__name__}")
 
 

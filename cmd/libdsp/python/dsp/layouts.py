@@ -249,6 +249,12 @@ def _kept(key, make):
     return layout
 
 
+def _known(x):
+    """What a layout depends on of an argument: the shape of an array, or a setting, which may be a number of NumPy."""
+    shape = getattr(x, "shape", None)
+    return x if shape is None else tuple(shape) or x.item()
+
+
 def _by_shapes(*contents):
     """Of a function that makes layouts: a layout depends on the shapes of arrays and on settings, and on the content of
     the named arguments. Where these are missing it is looked up by shapes and settings, before anything is checked."""
@@ -262,7 +268,7 @@ def _by_shapes(*contents):
             for k in places:
                 if k < len(arguments) and arguments[k] is not None:
                     return make(*arguments)
-            key = (make, *[getattr(x, "shape", x) for x in arguments])
+            key = (make, *[_known(x) for x in arguments])
             return _kept(key, lambda: make(*arguments))
 
         return layout

@@ -64,7 +64,8 @@ def _answer(layout, y, wanted, tensors):
 
 def _there(layout, tensors):
     """Whether the library answers in the memory of the GPU where the potentials are."""
-    return tensors[0].is_cuda and layout.direct and 0 not in layout.shapes[0] and cuda.answers(layout.batch.form)
+    return (tensors[0].is_cuda and all(x.device == tensors[0].device for x in tensors) and layout.direct and 0 not in layout.shapes[0]
+            and cuda.answers(layout.batch.form))
 
 
 def _on_gpu(tensors):

@@ -127,6 +127,8 @@ def test_what_does_not_fit_is_a_message():
         (lambda: cuda.max(b, [Packed(node, kind=1), edge]), "a device of DLPack's kind 1"),
         (lambda: cuda.max(b, [There(values[0], np.float32, stream=4), There(values[1], np.float32, stream=5)]),
          r"arrays of the streams \[4, 5\]"),
+        (lambda: cuda.max(b, [Packed(There(values[0], np.float32)), There(values[1], np.float32, stream=5)]),
+         r"arrays of the streams \[1, 5\]"),  # DLPack's are ready in the default one
         (lambda: cuda.max(b, [There(values[0], np.float32, offset=4), edge]), "no multiple of 16"),
         (lambda: cuda.max(b, [node, There(values[1], np.float32, data=host)]), "is in the host's memory"),
         (lambda: cuda.max(b, [There(values[0], np.float32, data=host), edge]), "is in the host's memory"),

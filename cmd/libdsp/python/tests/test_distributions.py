@@ -490,3 +490,11 @@ def test_threads():
                 assert np.array_equal(a, b)
     finally:
         dsp.set_threads(1)
+
+
+def test_settings_of_numpy_are_settings():
+    arc = np.random.default_rng(5).normal(size=(1, 4, 4)).astype(np.float32)
+    for projective in (True, False, True):
+        want = dsp.DependencyTree(arc, projective=projective).log_partition
+        assert dsp.DependencyTree(arc, projective=np.bool_(projective)).log_partition == want
+    assert dsp.DependencyTree(arc).log_partition != dsp.DependencyTree(arc, projective=np.False_).log_partition
