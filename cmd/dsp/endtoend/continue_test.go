@@ -189,28 +189,32 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// A model of few passes is no worse a start than none, and a run that ends with the weights that it began with says so.
+// From a model of few passes the optimum is about as far as from none, and a run that ends with the weights that it began with says so.
 func TestInitOfFewPasses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	text, base := filepath.Join(dir, "text"), filepath.Join(dir, "base")
-	dsp(t, "data", "text", "--examples", "100,60,0", "--out", text).ok()
-	train := []string{"train", "--train", filepath.Join(text, "train.conll"), "--columns", "word=0,label=-1"}
-	dsp(t, with(train, "--passes", "3", "--quiet", "--out", base)...).ok()
-	train = with(train, "--train", filepath.Join(text, "dev.conll"))
-	objective := map[bool]float64{}
-	for _, warm := range []bool{false, true} {
-		run := filepath.Join(dir, fmt.Sprint(warm))
-		args := with(train, "--passes", "5", "--quiet", "--out", run)
-		if warm {
-			args = with(args, "--init", base)
+	var train []string
+	base := filepath.Join(dir, "base")
+	for _, seed := range []string{"2", "3", "1"} {
+		text := filepath.Join(dir, "text"+seed)
+		base = filepath.Join(dir, "base"+seed)
+		dsp(t, "data", "text", "--examples", "100,60,0", "--seed", seed, "--out", text).ok()
+		train = []string{"train", "--train", filepath.Join(text, "train.conll"), "--columns", "word=0,label=-1"}
+		dsp(t, with(train, "--passes", "3", "--quiet", "--out", base)...).ok()
+		train = with(train, "--train", filepath.Join(text, "dev.conll"))
+		passes := map[bool]int{}
+		for _, warm := range []bool{false, true} {
+			run := filepath.Join(dir, fmt.Sprint(seed, warm))
+			args := with(train, "--gap", "0.001", "--quiet", "--out", run)
+			if warm {
+				args = with(args, "--init", base)
+			}
+			dsp(t, args...).ok()
+			passes[warm] = len(passesOf(t, run))
 		}
-		dsp(t, args...).ok()
-		passes := passesOf(t, run)
-		objective[warm] = *passes[len(passes)-1].Objective
-	}
-	if objective[true] > 1.02*objective[false] {
-		t.Errorf("five passes from a model end at %v, and at %v from none", objective[true], objective[false])
+		if passes[true] > passes[false]+3 {
+			t.Errorf("seed %s: %d passes from a model, %d from none", seed, passes[true], passes[false])
+		}
 	}
 	const warning = "the result has the weights of the model that the run continues"
 	for passes, warns := range map[string]bool{"1": true, "5": false} {
