@@ -70,7 +70,7 @@ func drawnText(t *testing.T) string {
 
 var drawTextOnce = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(shared, "text")
-	return dir, runProgram("data", "text", "--examples", "40,10,10", "--out", dir, "--quiet")
+	return dir, runProgram("data", "text", "--examples", "80,20,20", "--out", dir, "--quiet")
 })
 
 // asConllu writes a conll file of words, parts of speech and tags as CoNLL-U.
