@@ -369,8 +369,8 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
 class CRF(torch.nn.Module):
     """A linear-chain CRF with the parameters, arguments, state and messages of pytorch-crf's class.
 
-    num_tags: Y. batch_first: whether batches come first, [B, T, …] and not [T, B, …]. any_mask: whether masks may begin with 0 and have holes; the
-    positions that they leave out do not exist. Without it a mask has to begin with 1, as in pytorch-crf.
+    num_tags: Y. batch_first: whether batches come first, [B, T, …] and not [T, B, …]. any_mask: whether masks may begin with 0; without it
+    a mask has to begin with 1, as in pytorch-crf. Positions that a mask leaves out, also in the middle, do not exist.
 
     Parameters: start_transitions [Y], end_transitions [Y], transitions [Y, Y] from row to column.
     """
