@@ -103,12 +103,14 @@ func TestRareScripts(t *testing.T) {
 	}
 }
 
-// A script that one form alone has, however often, makes the lemma of that form and is no rule for others; one that keeps most of the form, or that two forms have, stays.
+// A script that one form alone has, however often, makes the lemma of that form and is no rule for others; one that
+// keeps most of the form, or that two forms have, stays.
 func TestScriptOfOneForm(t *testing.T) {
 	word := func(form, lemma string) string {
 		return fmt.Sprintf("1\t%s\t%s\tNOUN\t_\t_\t0\troot\t_\t_\n\n", form, lemma)
 	}
-	gold := read(t, strings.Repeat(word("M.", "monsieur"), 3)+word("chats", "chat")+word("quais", "quai")+strings.Repeat(word("parle", "parler"), 2))
+	gold := read(t, strings.Repeat(word("M.", "monsieur"), 3)+word("chats", "chat")+word("quais", "quai")+
+		strings.Repeat(word("parle", "parler"), 2))
 	dev := read(t, word("M.", "monsieur")+word("rares", "rare"))
 	table, compared := lemmaTable(gold, gold), lemmaTable(dev, dev)
 	before, beforeDev := slices.Clone(table.labels), slices.Clone(compared.labels)

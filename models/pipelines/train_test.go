@@ -95,7 +95,8 @@ func TestWordsInContext(t *testing.T) {
 	}
 }
 
-// A form that the treebank has as several words is asked about wherever it stands, also behind an elision that the treebank never has before it.
+// A form that the treebank has as several words is asked about wherever it stands, also behind an elision that the
+// treebank never has before it.
 func TestContractionBehindElision(t *testing.T) {
 	var text strings.Builder
 	for i := range 60 {

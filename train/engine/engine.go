@@ -49,7 +49,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 func (e *Engine) Threads() int { return e.team.threads }
 
 // Rows returns the access by rows to the weights of a scorer that is linear in sparse inputs, and whether there is one.
-// Steps touch few rows. It is for whoever begins a run: what a step does in another way with rows is chosen there.
+// A method asks once, when a run begins, and chooses there how its steps go: with access by rows a step touches few.
 func (e *Engine) Rows() (rows *sparse.Linear, ok bool) {
 	rows, ok = e.Scorer.(*sparse.Linear)
 	return rows, ok

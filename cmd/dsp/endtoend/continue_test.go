@@ -299,7 +299,8 @@ func TestInitThatForgets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	text := lessons(0, 60, "ish")
-	old, other := write(t, "old.conll", text), write(t, "other.conll", strings.NewReplacer("\tO", "\tB-X", "\tB-X", "\tO", "\tI-X", "\tO").Replace(text))
+	turned := strings.NewReplacer("\tO", "\tB-X", "\tB-X", "\tO", "\tI-X", "\tO").Replace(text)
+	old, other := write(t, "old.conll", text), write(t, "other.conll", turned)
 	base := filepath.Join(dir, "base")
 	dsp(t, "train", "--train", old, "--quiet", "--out", base).ok()
 	const warning = "no pass does better on the development data than the model that the run continues"

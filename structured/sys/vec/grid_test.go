@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// ToGrid keeps what it promises, judged in rational numbers: each number is a multiple of the grid, no further than half of one from where it was or the
-// least that is not below c·least, and the sums are those of what has moved. All loops give the same bits.
+// ToGrid keeps what it promises, judged in exact arithmetic: each number is a multiple of the grid, no further than half
+// of one from where it was or the least that is not below c·least, and the sums are those of what has moved. All loops
+// give the same bits.
 func TestToGrid(t *testing.T) {
 	every(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))

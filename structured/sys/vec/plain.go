@@ -126,56 +126,6 @@ func differFrom(s, t *partials, from int, x, y, p, q, d []float32) {
 	}
 }
 
-// fewPartials are the partial sums of toGrid and narrow: number i counts in sum i%8.
-type fewPartials [8]float64
-
-// total is pairwise of them.
-func (s *fewPartials) total() float64 {
-	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
-}
-
-// Products are rounded before they are added, on every processor: hence the conversions.
-func toGrid(grid, c float64, least, θ, x []float32) Rounded {
-	var sum, moved, linear, lost fewPartials
-	magic := lastBit * grid
-	for i, v := range x {
-		from, below := float64(v), float64(c*float64(least[i]))
-		to, l := from+magic-magic, below+magic-magic
-		if l < below {
-			l += grid
-		}
-		if l > to {
-			to = l
-		}
-		change := to - from
-		δ := math.Abs(change)
-		sum[i%8] += to
-		moved[i%8] += δ
-		if change != 0 {
-			linear[i%8] += float64(change * float64(θ[i]))
-		}
-		lost[i%8] += min(float64(δ*δ)/max(from-below, tiniest), float64(steepest*δ))
-		x[i] = float32(to) // exact
-	}
-	return Rounded{sum.total(), moved.total(), linear.total(), lost.total()}
-}
-
-func narrow(a float64, x []float64, w, to []float32) (float64, float64) {
-	var dot, sizes fewPartials
-	narrowFrom(&dot, &sizes, 0, a, x, w, to)
-	return dot.total(), sizes.total()
-}
-
-func narrowFrom(dot, sizes *fewPartials, from int, a float64, x []float64, w, to []float32) {
-	for i := from; i < len(to); i++ {
-		v := a * x[i]
-		to[i] = float32(v)
-		v = float64(v * float64(w[i]))
-		dot[i%8] += v
-		sizes[i%8] += math.Abs(v)
-	}
-}
-
 // The bits of |x|, as integers, are in the order of |x|, and those of NaN are above those of +∞.
 const (
 	magnitude    = math.MaxInt32

@@ -69,36 +69,6 @@ func Within(most float32, x []float32) bool { return fastest.within(most, x) }
 // is 0.
 func Largest(x []float32) float32 { return math.Float32frombits(uint32(fastest.largest(x))) }
 
-// Narrow sets to_i to a·x_i, rounded, and returns Σ a x_i w_i and Σ |a x_i w_i|, of products that are not rounded to
-// float32.
-func Narrow(a float64, x []float64, w, to []float32) (dot, sizes float64) {
-	n := len(to)
-	return fastest.narrow(a, x[:n], w[:n], to)
-}
-
-// Rounded is what ToGrid has done: with x before and x' after, and δ = |x' − x|, it has sums over the numbers.
-type Rounded struct {
-	Sum    float64 // Σ x', exact
-	Moved  float64 // Σ δ
-	Linear float64 // Σ (x' − x)θ; a θ whose number stays may be −∞
-	Lost   float64 // Σ min(δ²/u, 35δ) with u = x − c·least: bounds what −Σ u log u loses beside its slope
-}
-
-// ToGrid rounds each x to the nearest multiple of grid, or to the least multiple that is not below c·least, if that is
-// more. grid is a power of 2, and at least 2⁻²⁴ of the largest |x|.
-func ToGrid(grid, c float64, least, θ, x []float32) Rounded {
-	n := len(x)
-	return fastest.toGrid(grid, c, least[:n], θ[:n], x)
-}
-
-// ToGrid rounds by adding a number whose last bit is grid: 1.5·2⁵² of them, which leaves room on both sides. A
-// probability whose logarithm counts is at least tiniest, so that u is never 0, and e⁻³⁵ of it is nothing.
-const (
-	lastBit  = 1.5 * (1 << 52)
-	tiniest  = 1e-300
-	steepest = 35
-)
-
 // loops is one implementation of the loops of this package: plain or SIMD.
 type loops struct {
 	lanes           int
