@@ -44,7 +44,8 @@ func (l *loop) complete(ctx context.Context, keep bool) error {
 }
 
 // due reports whether F is of use after this pass: it may end the run, or tells why a dual value is no number, or ten
-// passes have gone by.
+// passes have gone by. Where methods converge fast, the dual rises in a pass by a tenth to a half of the gap that
+// remains, so that F is looked at before the rise is as small as the target.
 func (l *loop) due() bool {
 	s := l.s
 	switch {
@@ -57,14 +58,8 @@ func (l *loop) due() bool {
 	case l.books.Await > 0:
 		return l.rise <= l.books.Await
 	}
-	return l.rise <= nearRise*l.Gap*math.Abs(s.Estimate) // F is about as large once it is near
+	return l.rise <= l.Gap*math.Abs(s.Estimate) // F is about as large once it is near
 }
-
-// nearRise is the rise of the dual in a pass, in target gaps, from which on F is looked at. Where methods converge fast,
-// the rise is 0.4 to 0.75 of the gap that remains (sdca on tags and names, with and without ℓ₁ and margins), so that
-// the gap is hardly within the target while the rise is larger. Where they are slow it is far less, and what the first
-// F shows says when to look again.
-const nearRise = 0.75
 
 // reached reports whether the estimated gap, and what a certificate has added to it before, are within the target.
 func (l *loop) reached() bool {
