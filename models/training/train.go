@@ -188,7 +188,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	}
 	r, err := p.open()
 	if err == nil {
-		err = r.home.meet(ctx, r)
+		err = r.closeAfter(r.home.meet(ctx, r))
 	}
 	if err != nil {
 		return nil, nil, err
