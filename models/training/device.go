@@ -94,7 +94,7 @@ type onDevice struct {
 // resolve names the device as --device does. Several ranks that have one each have no number in common.
 func (on *onDevice) resolve(r *Run, c *config.Config) {
 	c.Device, c.DeviceParts = fmt.Sprintf("%s:%d", config.CUDA, on.Info().Ordinal), r.deviceParts()
-	if r.o.ranks().Size() > 1 && r.config.Device == config.CUDA {
+	if r.o.Several() && r.config.Device == config.CUDA {
 		c.Device = config.CUDA
 	}
 }
