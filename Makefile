@@ -215,7 +215,7 @@ EMULATE = DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU)
 
 test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device; outside ./cuda, tests that need a device have GPU in their names
 	$(EMULATE) go test -tags gpu $(ON_DEVICE)
-	$(EMULATE) go test -tags gpu -timeout 30m -run GPU ./cmd/dsp/endtoend ./cmd/libdsp/foreign
+	$(EMULATE) go test -tags gpu -timeout 30m -run GPU ./models ./models/training ./cmd/dsp/endtoend ./cmd/libdsp/foreign
 
 test-races: build/libcuda-races.so build/libcuda.a # takes minutes: the same tests, looking for races
 	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-races.so $(GPU) go test -tags gpu -timeout 30m $(ON_DEVICE)

@@ -17,17 +17,22 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// onDevice is a CUDA device that runs a model, with a predictor for each data set so far.
+// onDevice is a CUDA device that runs a model, with predictors for the data sets that it answered about last.
 type onDevice struct {
 	*device.Device
-	tf32 bool
-	of   map[usage]*accelerator.Predictor
+	tf32       bool
+	predictors []predictorOf // the one that answered last is the last one
 }
 
-// usage is what a predictor depends on.
-type usage struct {
+// mostPredictors is how many predictors are kept: a training asks about its training, development and test data in
+// turn. Each holds its data in the device's memory.
+const mostPredictors = 4
+
+// predictorOf is a predictor with what it depends on.
+type predictorOf struct {
 	data  *structured.Dataset
 	nbest int
+	*accelerator.Predictor
 }
 
 // Use runs Predict, Evaluate, Report and Potentials on a CUDA device until stop is called. name is cpu, cuda or cuda:N,
@@ -57,11 +62,43 @@ func (m *Model) Use(name string) (stop func(), err error) {
 // RunOn runs Predict, Evaluate, Report and Potentials of m, and of copies made from now on, on an open device. tf32
 // multiplies matrices in TF32.
 func (m *Model) RunOn(d *device.Device, tf32 bool) {
-	m.device = &onDevice{Device: d, tf32: tf32, of: map[usage]*accelerator.Predictor{}}
+	m.device = &onDevice{Device: d, tf32: tf32}
 }
 
-// RunOnHost ends what RunOn began.
-func (m *Model) RunOnHost() { m.device = nil }
+// RunOnHost ends what RunOn began. It goes before the device is closed.
+func (m *Model) RunOnHost() {
+	if on, ok := m.device.(*onDevice); ok {
+		on.keep(0)
+	}
+	m.device = nil
+}
+
+// keep closes all predictors but the last ones, so many.
+func (on *onDevice) keep(most int) {
+	for len(on.predictors) > most {
+		on.predictors[0].Close()
+		on.predictors = slices.Delete(on.predictors, 0, 1)
+	}
+}
+
+// predictor returns a predictor for data.
+func (on *onDevice) predictor(m *Model, d *structured.Dataset, nbest int) (*accelerator.Predictor, error) {
+	k := slices.IndexFunc(on.predictors, func(p predictorOf) bool { return p.data == d && p.nbest == nbest })
+	if k >= 0 {
+		p := on.predictors[k]
+		on.predictors = append(slices.Delete(on.predictors, k, k+1), p)
+		return p.Predictor, nil
+	}
+	on.keep(mostPredictors - 1)
+	p, err := accelerator.NewPredictor(on.Device, m.Net, m.Constraints, d, nbest, on.tf32)
+	if _, bad := errors.AsType[*device.UnsupportedError](err); bad {
+		err = fmt.Errorf("%w; use --device cpu", err)
+	}
+	if err == nil {
+		on.predictors = append(on.predictors, predictorOf{d, nbest, p})
+	}
+	return p, err
+}
 
 func (*onDevice) needHost(asked string) error {
 	return structured.BadInput("%s is for the CPU; use --device cpu", asked)
@@ -79,20 +116,12 @@ func (on *onDevice) share(ctx context.Context, ranks *Ranks, m *Model, d *struct
 // run computes what is wanted on all of d, batch by batch.
 func (on *onDevice) run(ctx context.Context, m *Model, d *structured.Dataset, wanted accelerator.Wanted,
 	use func(examples []int, a *accelerator.Predicted) error) error {
-	key := usage{d, wanted.NBest}
-	p := on.of[key]
-	if p == nil {
-		var err error
-		if p, err = accelerator.NewPredictor(on.Device, m.Net, m.Constraints, d, wanted.NBest, on.tf32); err != nil {
-			if _, bad := errors.AsType[*device.UnsupportedError](err); bad {
-				err = fmt.Errorf("%w; use --device cpu", err)
-			}
-			return err
-		}
-		on.of[key] = p
+	p, err := on.predictor(m, d, wanted.NBest)
+	if err != nil {
+		return err
 	}
 	p.SetWeights(m.W)
-	err := p.Over(ctx, wanted, use)
+	err = p.Over(ctx, wanted, use)
 	if bad, ok := errors.AsType[*engine.NonFiniteError](err); ok {
 		return fmt.Errorf("%s: the model's potentials are %s", bad.Where, structured.NotValid)
 	}

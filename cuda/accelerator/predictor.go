@@ -86,8 +86,8 @@ func (a *Predicted) Some(lo, hi int, θ *structured.Potentials) { rangeOf(&a.Pot
 const nbestPositions = 1 << 20
 
 // NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), for up to nbest outputs per
-// example. Unsupported settings are bad input. Call SetWeights before Over. Its memory is released with the device.
-func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (*Predictor, error) {
+// example. Unsupported settings are bad input. Call SetWeights before Over, and Close at the end; the end of the device closes it, too.
+func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (_ *Predictor, err error) {
 	inputs := *set // without its labels
 	inputs.LabelSets, inputs.Readings = nil, nil
 	o := &engine.Objective{Scorer: net, Data: &inputs, Loss: engine.CRF, Constraints: c}
@@ -102,6 +102,11 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 	o.Data = set
 	s := &shared{d: d, data: resident.NewData(d, set), blas: device.NewBLAS(d, tf32)}
 	p := &Predictor{shared: s, w: device.New[float32](d, net.Dim(), "weights")}
+	defer func() {
+		if err != nil {
+			p.Close()
+		}
+	}()
 	scorer, err := s.scorer(net)
 	if err != nil {
 		return nil, err
@@ -125,6 +130,29 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 		return nil, err
 	}
 	return p, d.Err()
+}
+
+// Close releases the memory.
+func (p *Predictor) Close() {
+	d := p.shared.d
+	if p.trees != nil {
+		p.trees.free()
+	}
+	if p.objective != nil {
+		p.evaluation.Free()
+		p.objective.Free()
+		p.objective.Oracle.Free()
+	}
+	p.best.Free(d)
+	device.Free(d, p.labels)
+	device.Free(d, p.exchange.all)
+	device.Free(d, p.w)
+	freeScorer(p.scorer)
+	if p.batch != nil {
+		p.batch.Free()
+	}
+	p.shared.data.Free()
+	p.shared.blas.Close()
 }
 
 // SetWeights sets the network's weights.

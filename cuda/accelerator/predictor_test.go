@@ -7,8 +7,11 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/accelerator"
 	"github.com/dsp-go/dsp/cuda/cudatest"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // ownConstraints are those of chains as a program of its own may have them: there are no kernels for them.
@@ -52,5 +55,50 @@ func TestPredictedPotentialsAreConstrained(t *testing.T) {
 	}
 	if want := p.Data.Len() + 1; forbidden < want {
 		t.Errorf("%d potentials are forbidden, expected at least %d: a start of each chain, and a step", forbidden, want)
+	}
+}
+
+// A closed predictor has given back all memory, for every structure and every question, and so has one that was refused.
+func TestClosedPredictorsHoldNoMemory(t *testing.T) {
+	d, problems := cudatest.Device(t), descentProblems(t)
+	tree := parsing(t, trees.SpanningTree{}, engine.CRF, sentences...)
+	net := problems["network"].Scorer.(network).Net
+	for _, c := range []struct {
+		name   string
+		net    nets.Scorer
+		data   *structured.Dataset
+		of     structured.Constraints
+		wanted []accelerator.Wanted
+	}{
+		{"chains", net, problems["network"].Data, nil, []accelerator.Wanted{{LogZ: true, Marginals: true}, {NBest: 3}, {Potentials: true}}},
+		{"attributes", problems["attributes of edges"].Scorer, problems["attributes of edges"].Data, nil, []accelerator.Wanted{{LogZ: true}}},
+		{"potentials for the host", net, problems["network"].Data, ownConstraints{&chains.Constraints{}}, []accelerator.Wanted{{Potentials: true}}},
+		{"trees", tree.Scorer.(network).Net, tree.Data, nil, []accelerator.Wanted{{Marginals: true}, {Potentials: true}}},
+	} {
+		before, _ := d.Memory()
+		for range 2 {
+			on, err := accelerator.NewPredictor(d, c.net, c.of, c.data, 3, false)
+			cudatest.Must(t, err)
+			on.SetWeights(make([]float32, c.net.Dim()))
+			for _, wanted := range c.wanted {
+				cudatest.Must(t, on.Over(t.Context(), wanted, func([]int, *accelerator.Predicted) error { return nil }))
+			}
+			if held, _ := d.Memory(); held >= before {
+				t.Fatalf("%s: %d bytes are free with a predictor, %d without", c.name, held, before)
+			}
+			on.Close()
+		}
+		if after, _ := d.Memory(); after != before {
+			t.Errorf("%s: %d bytes are free at the end, %d at the beginning", c.name, after, before)
+		}
+	}
+	before, _ := d.Memory()
+	wordless := *problems["network"].Data
+	wordless.Features = nil
+	if _, err := accelerator.NewPredictor(d, net, nil, &wordless, 0, false); err == nil {
+		t.Error("data without features have a predictor")
+	}
+	if after, _ := d.Memory(); after != before {
+		t.Errorf("a refused predictor holds %d bytes", before-after)
 	}
 }

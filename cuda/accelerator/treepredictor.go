@@ -39,6 +39,18 @@ func newTreePredictor(data *resident.Data, scorer cudanets.Scorer, b *resident.B
 	return p
 }
 
+func (p *treePredictor) free() {
+	d := p.data.Device
+	for _, x := range []device.Array[float32]{p.θ.Arc, p.θ.Label, p.marginals.arc, p.marginals.label} {
+		device.Free(d, x)
+	}
+	p.heads.Free(d)
+	p.best.Free()
+	p.sum.Free()
+	device.Free(d, p.value)
+	device.Free(d, p.bad)
+}
+
 // newTrees returns memory for the potentials of a batch's trees.
 func newTrees(d *device.Device, b *resident.Batch, form structured.Form) cudaoracles.Trees {
 	const what = "potentials and marginals"

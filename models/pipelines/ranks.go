@@ -14,12 +14,9 @@ import (
 // Several ranks train one stage after the other, each of them together. Rank 0 alone reads the treebank, makes the
 // stages' data and predicts. It tells the other ranks which training comes next, and these share its work.
 
-// several reports whether other ranks share the work.
-func several(o training.TrainOptions) bool { return o.Ranks != nil && o.Ranks.Size() > 1 }
-
 // together trains as c says, with all ranks. Rank 0 calls it.
 func together(ctx context.Context, c config.Config, o training.TrainOptions) (*training.Result, error) {
-	if several(o) {
+	if o.Several() {
 		what, err := json.Marshal(c)
 		if err == nil {
 			_, err = o.Ranks.AllGather(ctx, what)
@@ -29,7 +26,7 @@ func together(ctx context.Context, c config.Config, o training.TrainOptions) (*t
 		}
 	}
 	r, err := training.Train(ctx, c, o)
-	if several(o) && errors.Is(err, engine.ErrFewStrands) {
+	if o.Several() && errors.Is(err, engine.ErrFewStrands) {
 		o.Log.Info("too small to share: one process trains it")
 		o.Ranks = nil
 		r, err = training.Train(ctx, c, o)
@@ -57,7 +54,7 @@ func follow(ctx context.Context, given config.Config, o training.TrainOptions) e
 
 // dismiss tells the other ranks that no training follows.
 func dismiss(ctx context.Context, o training.TrainOptions) error {
-	if !several(o) {
+	if !o.Several() {
 		return nil
 	}
 	_, err := o.Ranks.AllGather(ctx, nil)
@@ -67,7 +64,7 @@ func dismiss(ctx context.Context, o training.TrainOptions) error {
 // shared makes the method of a stage one whose passes are worth about as much with several ranks. Left to itself, a
 // stage takes a method that has the bits of one process, of which a pass is worth much less.
 func shared(c *config.Config, o training.TrainOptions) {
-	if several(o) && c.Net == "linear" && slices.Contains([]string{"", "auto"}, c.Method) {
+	if o.Several() && c.Net == "linear" && slices.Contains([]string{"", "auto"}, c.Method) {
 		c.Method = "sdca"
 	}
 }

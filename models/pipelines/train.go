@@ -85,7 +85,7 @@ func Train(ctx context.Context, c config.Config, o training.TrainOptions) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	if several(o) {
+	if o.Several() {
 		if err := training.Agree(ctx, &c, o); err != nil {
 			return nil, err
 		}
@@ -461,7 +461,7 @@ func (t *trainer) finish(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Task: Task, Model: t.dir, Fingerprint: m.Fingerprint, Ranks: 1, Stages: t.progress.Stages}
-	if several(t.options) {
+	if t.options.Several() {
 		r.Ranks = t.options.Ranks.Size()
 	}
 	for k := range r.Stages {

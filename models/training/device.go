@@ -17,7 +17,8 @@ import (
 )
 
 // open opens the device of a run, and resolves it and how many examples are in a step on it. Work that a device cannot
-// do is refused if the configuration names the device; otherwise the CPU does it. The run must be closed.
+// do is refused if the configuration names the device; otherwise the CPU does it. The run must be closed, unless there
+// is an error.
 func (p *Problem) open() (*Run, error) {
 	m, problem := *p.model, *p.problem
 	r := &Run{Problem: *p, home: onHost{}}
@@ -37,7 +38,15 @@ func (p *Problem) open() (*Run, error) {
 	}
 	r.config = r.resolveDevice(r.config)
 	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
-	return r, r.home.begin(r)
+	return r, r.closeAfter(r.home.begin(r))
+}
+
+// closeAfter gives up the run's home after an error, which it returns.
+func (r *Run) closeAfter(err error) error {
+	if err != nil {
+		r.close()
+	}
+	return err
 }
 
 // home is where a run computes: onHost or *onDevice.
@@ -85,7 +94,7 @@ type onDevice struct {
 // resolve names the device as --device does. Several ranks that have one each have no number in common.
 func (on *onDevice) resolve(r *Run, c *config.Config) {
 	c.Device, c.DeviceParts = fmt.Sprintf("%s:%d", config.CUDA, on.Info().Ordinal), r.deviceParts()
-	if r.o.ranks().Size() > 1 && r.config.Device == config.CUDA {
+	if r.o.Several() && r.config.Device == config.CUDA {
 		c.Device = config.CUDA
 	}
 }
@@ -167,13 +176,17 @@ func (r *Run) moveTo(ordinal int) error {
 		_ = d.Close() // the first error counts
 		return err
 	}
-	r.home = &onDevice{d, a}
+	e := engine.NewAcceleratedEngine(r.problem.Objective, host.Threads(r.config.Threads), a)
+	e.Cut(parts)
+	if err := e.Join(r.o.ranks()); err != nil {
+		_ = d.Close()
+		return err
+	}
+	r.home, r.problem.Engine = &onDevice{d, a}, e
 	if accelerator.HasKernels(r.problem.Objective, r.problem.Smoothing) {
 		r.model.RunOn(d, r.config.TF32)
 	}
-	r.problem.Engine = engine.NewAcceleratedEngine(r.problem.Objective, host.Threads(r.config.Threads), a)
-	r.problem.Cut(parts)
-	return r.problem.Join(r.o.ranks())
+	return nil
 }
 
 // close gives up the run's home.
@@ -184,8 +197,8 @@ func (r *Run) close() {
 
 // close gives up the device. What failed on it was said where it did.
 func (on *onDevice) close(r *Run) {
-	_ = on.Close()
 	r.model.RunOnHost()
+	_ = on.Close()
 }
 
 // leastSteps is how many steps a pass has at least where the batch is chosen for a device, and stepPositions the

@@ -24,7 +24,7 @@ func passFiles(ctx context.Context, c config.Config, o TrainOptions) (config.Con
 	switch {
 	case c.TrainLocal == "":
 		return c, nothing, nil
-	case o.ranks().Size() == 1:
+	case !o.Several():
 		if c.Resume != "" && c.Gives("train") {
 			return c, nothing, nil // on the files of all ranks
 		}

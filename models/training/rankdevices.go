@@ -10,7 +10,7 @@ import (
 
 // meet says which device each rank has, and joins them.
 func (on *onDevice) meet(ctx context.Context, r *Run) error {
-	if r.o.ranks().Size() == 1 { // there is nobody to tell
+	if !r.o.Several() { // there is nobody to tell
 		return nil
 	}
 	all, err := r.o.Ranks.AllGather(ctx, []byte(on.Info().String()))

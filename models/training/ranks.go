@@ -29,16 +29,18 @@ func (o TrainOptions) ranks() *ranks.Member {
 	return o.Ranks
 }
 
+// Several reports whether processes train together.
+func (o TrainOptions) Several() bool { return o.ranks().Size() > 1 }
+
 // leads reports whether this process writes the files.
 func (o TrainOptions) leads() bool { return o.ranks().Rank() == 0 }
 
 // received returns what this rank has received; nil for a process alone.
 func (o TrainOptions) received() *ranks.Traffic {
-	g := o.ranks()
-	if g.Size() == 1 {
+	if !o.Several() {
 		return nil
 	}
-	t := g.Traffic()
+	t := o.Ranks.Traffic()
 	return &t
 }
 
@@ -80,14 +82,14 @@ func Agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 			facts = append(facts, [2]string{"--" + s.Name, value})
 		}
 	}
-	return o.Ranks.Agree(ctx, facts)
+	return o.ranks().Agree(ctx, facts)
 }
 
 // ordinal returns the number of the device of a run, and whether it has one: of several ranks that name no number, each
 // takes that of its place among those on its machine.
 func (o TrainOptions) ordinal(name string) (ordinal int, found bool, err error) {
 	switch {
-	case o.ranks().Size() == 1:
+	case !o.Several():
 		return config.FindDevice(name)
 	case name == config.CUDA:
 		return o.Ranks.Local, true, nil
@@ -178,7 +180,7 @@ func (p *Problem) fingerprint(d *structured.Dataset) string {
 
 // shareFolder makes the folder of the run that of rank 0, whose clock names it.
 func shareFolder(ctx context.Context, c *config.Config, o TrainOptions) error {
-	if o.Ranks == nil {
+	if !o.Several() {
 		return nil
 	}
 	all, err := o.Ranks.AllGather(ctx, []byte(c.Out))
@@ -207,14 +209,11 @@ func agreeOnData(ctx context.Context, data *models.Data, p *Problem) error {
 // agreeOnStart refuses ranks that do not resume from the same checkpoint. Rank 0 writes a new one only when all have
 // read the old one.
 func agreeOnStart(ctx context.Context, c *train.Checkpoint, o TrainOptions) error {
-	if o.Ranks == nil {
-		return nil
-	}
 	start := "none"
 	if c != nil && c.Resumes() {
 		start = fmt.Sprintf("that of pass %d", c.Pass())
 	}
-	return o.Ranks.Agree(ctx, [][2]string{{"checkpoint to resume from", start}})
+	return o.ranks().Agree(ctx, [][2]string{{"checkpoint to resume from", start}})
 }
 
 // follow is train for ranks that write no files.

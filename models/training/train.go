@@ -56,10 +56,8 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Ranks != nil {
-		if err := Agree(ctx, &given, o); err != nil {
-			return nil, "", nil, err
-		}
+	if err := Agree(ctx, &given, o); err != nil {
+		return nil, "", nil, err
 	}
 	given, forget, err := passFiles(ctx, given, o)
 	if err != nil {
@@ -85,7 +83,7 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 			err = errors.Join(err, removeIfEmpty(c.Out))
 		}
 	}()
-	if o.ranks().Size() > 1 && c.Encoder == "" && c.Vectors == "" &&
+	if o.Several() && c.Encoder == "" && c.Vectors == "" &&
 		(c.Device == config.CPU || c.Device == config.AutoDevice) { // a GPU needs features in memory
 		r.LeaveFeatures()
 	}
@@ -163,7 +161,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if err := checkPath(&c); err != nil {
 		return nil, nil, err
 	}
-	if c.Path && o.ranks().Size() > 1 {
+	if c.Path && o.Several() {
 		return nil, nil, structured.BadInput("--path: a path is trained by one process; leave out mpirun")
 	}
 	if c.Path {
@@ -178,7 +176,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		return nil, nil, err
 	}
 	sayProblem(o.Log, &c, data, p)
-	if o.Ranks != nil {
+	if o.Several() {
 		if err := agreeOnData(ctx, data, p); err != nil {
 			return nil, nil, err
 		}
@@ -188,7 +186,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	}
 	r, err := p.open()
 	if err == nil {
-		err = r.home.meet(ctx, r)
+		err = r.closeAfter(r.home.meet(ctx, r))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -205,7 +203,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if base := r.untrained(); err == nil && base != nil {
 		result.Baselines = append(result.Baselines, *base)
 	}
-	if err == nil && hasBaselines(&c) && o.Ranks == nil {
+	if err == nil && hasBaselines(&c) && !o.Several() {
 		for _, b := range r.baselines(result.Passes) {
 			var more *Result
 			if more, records, err = trainBaseline(ctx, b, data, o); err != nil {

@@ -24,11 +24,7 @@ type FrankWolfe struct {
 	Harmonic bool // γ = 2/(k+2), without a line search
 	Warm     bool // ask at s.W first, not at the centre
 
-	at      []float32   // w, where the oracle is asked next
-	mixture dualMixture // ū: g and b
-	held    leastPrimal
-	bound   train.LowerBound
-	passes  int
+	cornerSteps
 }
 
 func (m *FrankWolfe) Name() string { return "fw" }
@@ -40,17 +36,9 @@ func (m *FrankWolfe) Start(ctx context.Context, p *train.Problem, s *train.State
 	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
 	}
-	if len(m.at) > 0 { // restored
-		if len(m.at) != p.Scorer.Dim() || len(m.mixture.grad) != len(m.at) || len(m.held.w) != len(m.at) {
-			return structured.BadInput("the checkpoint is damaged: it has %d weights, expected %d", len(m.at), p.Scorer.Dim())
-		}
-		return nil
-	}
-	m.at, m.mixture.grad = startAt(p, s, m.Warm), make([]float64, len(s.W))
-	p.Clip(m.at)
-	m.held = leastPrimal{append([]float32(nil), m.at...), math.Inf(1)}
-	m.bound = train.LowerBound{Value: p.Floor()}
-	return nil
+	at := startAt(p, s, m.Warm)
+	p.Clip(at)
+	return m.start(p, at)
 }
 
 // startAt returns the weights where a method that begins at the gold outputs asks the oracle first.
@@ -66,27 +54,17 @@ func startAt(p *train.Problem, s *train.State, warm bool) []float32 {
 
 // Pass asks about all examples and takes a step.
 func (m *FrankWolfe) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
-	corner, err := p.FullPass(ctx, m.at, oracles.Smoothing{}, nil)
-	if err != nil {
-		return err
-	}
-	copy(s.W, m.at)
-	s.Primal = corner.Upper
-	m.held.keep(s)
-	s.Step = m.step(p, corner)
-	m.record(p)
-	centred(p, m.mixture.grad, m.at)
-	m.passes++
-	s.Passes++
-	s.OracleCalls += p.Len()
-	m.bound.Show(s, math.NaN())
-	s.Smoothed, s.Mu, s.Kappa, s.Exact = math.NaN(), 0, 0, math.NaN()
-	s.Done = s.Primal-s.Dual <= 2*s.Rounding
-	return nil
+	return m.pass(ctx, p, s, func(corner *engine.FullPass) (γ float64) {
+		γ = m.length(p, corner)
+		m.mixture.add(γ, corner)
+		m.record(p)
+		centred(p, m.mixture.grad, m.at)
+		return γ
+	})
 }
 
-// step moves the dual point towards a corner and returns γ.
-func (m *FrankWolfe) step(p *train.Problem, corner *engine.FullPass) (γ float64) {
+// length returns the γ of a step towards a corner.
+func (m *FrankWolfe) length(p *train.Problem, corner *engine.FullPass) float64 {
 	slope, norm := corner.Central-m.mixture.central, 0.0
 	for j, g := range m.mixture.grad {
 		d := float64(corner.Grad[j]) - g
@@ -95,14 +73,13 @@ func (m *FrankWolfe) step(p *train.Problem, corner *engine.FullPass) (γ float64
 	}
 	switch {
 	case m.Harmonic:
-		γ = 2 / float64(m.passes+2)
+		return m.harmonic()
 	case p.Bounds != nil:
-		γ = m.searchBounded(p, corner)
+		return m.searchBounded(p, corner)
 	case slope > 0 && norm > 0:
-		γ = min(slope/norm, 1)
+		return min(slope/norm, 1)
 	}
-	m.mixture.add(γ, corner)
-	return γ
+	return 0
 }
 
 // bisections of the line search with bounds, after which γ is known to a millionth.
@@ -154,8 +131,56 @@ func centred(p *train.Problem, g []float64, w []float32) {
 	p.Clip(w)
 }
 
+// cornerSteps are the passes of batch Frank-Wolfe and of its saddle-point form: the oracle answers about all examples
+// at w, the method steps towards the corner that the answers are, and the state shows the iterate with the least F.
+type cornerSteps struct {
+	at      []float32   // w, where the oracle is asked next
+	mixture dualMixture // ū: its gradient and its value at the centre
+	held    leastPrimal
+	bound   train.LowerBound
+	passes  int
+}
+
+// start begins at the gold outputs, where the oracle is asked at w first, unless a checkpoint was restored.
+func (m *cornerSteps) start(p *train.Problem, w []float32) error {
+	if len(m.at) > 0 {
+		if len(m.at) != len(w) || len(m.mixture.grad) != len(m.at) || len(m.held.w) != len(m.at) {
+			return structured.BadInput("the checkpoint is damaged: it has %d weights, expected %d", len(m.at), len(w))
+		}
+		return nil
+	}
+	m.at, m.mixture.grad = w, make([]float64, len(w))
+	m.held = leastPrimal{append([]float32(nil), w...), math.Inf(1)}
+	m.bound = train.LowerBound{Value: p.Floor()}
+	return nil
+}
+
+// pass asks about all examples at w. step steps towards the corner, records the bound of the new dual point, and
+// returns the length.
+func (m *cornerSteps) pass(ctx context.Context, p *train.Problem, s *train.State,
+	step func(corner *engine.FullPass) (γ float64)) error {
+	corner, err := p.FullPass(ctx, m.at, oracles.Smoothing{}, nil)
+	if err != nil {
+		return err
+	}
+	copy(s.W, m.at)
+	s.Primal = corner.Upper
+	m.held.keep(s)
+	s.Step = step(corner)
+	m.passes++
+	s.Passes++
+	s.OracleCalls += p.Len()
+	m.bound.Show(s, math.NaN())
+	s.Smoothed, s.Mu, s.Kappa, s.Exact = math.NaN(), 0, 0, math.NaN()
+	s.Done = s.Primal-s.Dual <= 2*s.Rounding
+	return nil
+}
+
+// harmonic returns the length of a step that is not searched for.
+func (m *cornerSteps) harmonic() float64 { return 2 / float64(m.passes+2) }
+
 // Archive saves or restores the method's state.
-func (m *FrankWolfe) Archive(a engine.Archive) {
+func (m *cornerSteps) Archive(a engine.Archive) {
 	a.Floats("w", &m.at)
 	m.mixture.archive(a)
 	m.held.archive(a)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -22,13 +20,7 @@ import (
 // The theorem of the paper needs L to be strongly convex and concave, and a saddle point inside the domains or away
 // steps. Here L is linear in u, and in w for λ = 0, where the method is fictitious play, which converges for matrix
 // games (Robinson 1951), slowly. The certificate needs none of this.
-type SaddleFW struct {
-	at      []float32   // w
-	mixture dualMixture // ū: g and a
-	held    leastPrimal
-	bound   train.LowerBound
-	passes  int
-}
+type SaddleFW struct{ cornerSteps }
 
 func (m *SaddleFW) Name() string { return "sp-fw" }
 
@@ -50,38 +42,18 @@ func (m *SaddleFW) Start(ctx context.Context, p *train.Problem, s *train.State) 
 	if err := checkSaddle(m, p); err != nil {
 		return err
 	}
-	if len(m.at) > 0 { // restored
-		if len(m.at) != p.Scorer.Dim() || len(m.mixture.grad) != len(m.at) || len(m.held.w) != len(m.at) {
-			return structured.BadInput("the checkpoint is damaged: it has %d weights, expected %d", len(m.at), p.Scorer.Dim())
-		}
-		return nil
-	}
-	m.at, m.mixture.grad = make([]float32, len(s.W)), make([]float64, len(s.W))
-	m.held = leastPrimal{append([]float32(nil), m.at...), math.Inf(1)}
-	m.bound = train.LowerBound{Value: p.Floor()}
-	return nil
+	return m.start(p, make([]float32, len(s.W)))
 }
 
 // Pass asks about all examples and takes a step.
 func (m *SaddleFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
-	corner, err := p.FullPass(ctx, m.at, oracles.Smoothing{}, nil)
-	if err != nil {
-		return err
-	}
-	copy(s.W, m.at)
-	s.Primal = corner.Upper
-	m.held.keep(s)
-	s.Step = 2 / float64(m.passes+2)
-	m.move(p, s.Step)
-	m.mixture.add(s.Step, corner)
-	recordBall(p, &m.bound, m.mixture.central, m.mixture.grad, m.mixture.slack, m.mixture.size)
-	m.passes++
-	s.Passes++
-	s.OracleCalls += p.Len()
-	m.bound.Show(s, math.NaN())
-	s.Smoothed, s.Mu, s.Kappa, s.Exact = math.NaN(), 0, 0, math.NaN()
-	s.Done = s.Primal-s.Dual <= 2*s.Rounding
-	return nil
+	return m.pass(ctx, p, s, func(corner *engine.FullPass) (γ float64) {
+		γ = m.harmonic()
+		m.move(p, γ)
+		m.mixture.add(γ, corner)
+		recordBall(p, &m.bound, m.mixture.central, m.mixture.grad, m.mixture.slack, m.mixture.size)
+		return γ
+	})
 }
 
 // move moves w towards a corner of the ball.
@@ -110,13 +82,4 @@ func recordBall(p *train.Problem, b *train.LowerBound, linear float64, g []float
 	if d := p.BallBound(linear, g) - rounded; d > b.Value {
 		b.Value, b.Rounded = d, rounded
 	}
-}
-
-// Archive saves or restores the method's state.
-func (m *SaddleFW) Archive(a engine.Archive) {
-	a.Floats("w", &m.at)
-	m.mixture.archive(a)
-	m.held.archive(a)
-	m.bound.Archive(a)
-	a.Count("passes", &m.passes)
 }

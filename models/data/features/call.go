@@ -16,16 +16,19 @@ type Function struct {
 // NamedFunction returns the function with that name, including its number if it takes one; ok is false if there is
 // none, if it has several values, or if it has none inside a sequence.
 func NamedFunction(name string) (f Function, ok bool) {
-	if f, ok := functions[name]; ok && !f.counted && !f.outside && f.several == nil {
+	f, ok = findFunction(name)
+	return f, ok && !f.f.outside && f.f.several == nil
+}
+
+// findFunction is NamedFunction for all functions.
+func findFunction(name string) (f Function, ok bool) {
+	if f, ok := functions[name]; ok && !f.counted {
 		return Function{f: f}, true
 	}
 	base := strings.TrimRight(name, "0123456789")
-	named, ok := functions[base]
+	of, ok := functions[base]
 	n, err := strconv.Atoi(name[len(base):])
-	if !ok || !named.counted || named.several != nil || err != nil || n < 1 || n > longestAffix {
-		return Function{}, false
-	}
-	return Function{named, n}, true
+	return Function{of, n}, ok && of.counted && err == nil && 1 <= n && n <= longestAffix
 }
 
 // Apply returns the value of the function for a cell; ok is false if it has none.

@@ -1,5 +1,5 @@
-// Package features turns columns of text into sparse attributes, as a template describes. The template language is that
-// of CRF++ (Kudo, https://taku910.github.io/crfpp/), extended by functions of a cell:
+// Package features turns columns of text into sparse attributes, as a template describes (package templates). The
+// language is that of CRF++ (Kudo, https://taku910.github.io/crfpp/), extended by functions of a cell:
 //
 //	# a comment
 //	Ubias
@@ -13,8 +13,7 @@
 // A line that begins with U makes one attribute per position. The attribute's name is the line with its macros replaced
 // by their values: "U00:the". A line that begins with B makes one attribute per step; a step leads to its position from
 // the one before. Attributes of steps let transitions depend on the input. Two lines that expand to the same name share
-// an attribute, and each occurrence counts. A B line without macros means plain transitions. Blank lines and lines that
-// begin with # are skipped, and %% is a percent sign.
+// an attribute, and each occurrence counts. A B line without macros means plain transitions.
 //
 // A line that begins with S makes one attribute for each segment that a sequence may be divided into, in a table of
 // their own (segments.Rows). The row of a macro is first or last, or so many rows from there (first-1), or all: the
@@ -23,10 +22,9 @@
 //
 // A macro %x[row,column] is the cell row positions further on, in a column given by name or by a number from 0, which
 // does not count the column of labels. Beyond the ends of a sequence a cell is _B-1, _B-2, … before it and _B+1, _B+2,
-// … after it. A column with a question mark is optional: for data without it, the line is left out.
+// … after it.
 //
-// Functions may take the place of x; they are applied from left to right. Some have a value for every cell, and leave
-// the marks beyond the ends unchanged:
+// Some functions have a value for every cell, and leave the marks beyond the ends unchanged:
 //
 //	lower      in lower case
 //	zero       every digit is 0

@@ -3,6 +3,7 @@ package features
 import (
 	"slices"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -32,8 +33,8 @@ type roots []root
 // root is a column that the template uses, with its first use.
 type root struct {
 	*view
-	line  line
-	macro macro
+	line  templates.Line
+	macro templates.Macro
 }
 
 // Bind returns an extractor for the attributes of dict; Apply uses it.
@@ -59,12 +60,12 @@ func newExtractor(t *Template, dict *structured.Dictionary) *Extractor {
 	if dict.Node == nil {
 		e.nodes.number = func(name []byte) int32 { return structured.HashAttribute(name, dict.HashBits) }
 	}
-	for _, l := range t.lines {
+	for _, l := range t.Lines {
 		group := &e.nodes
 		switch {
-		case l.kind == 0 || l.kind == 'S' || l.kind == 'B' && len(l.macros) == 0:
+		case l.Kind == "" || l.Kind == ofSegments || l.Kind == ofSteps && len(l.Macros) == 0:
 			continue
-		case l.kind == 'B':
+		case l.Kind == ofSteps:
 			group = &e.edges
 		}
 		group.features = append(group.features, e.features(l)...)
@@ -74,18 +75,18 @@ func newExtractor(t *Template, dict *structured.Dictionary) *Extractor {
 }
 
 // features returns the features of a line: one, or one for each row of a range.
-func (e *Extractor) features(l line) []feature {
+func (e *Extractor) features(l templates.Line) []feature {
 	rows := 1
-	for _, m := range l.macros {
-		rows = max(rows, m.last-m.row+1)
+	for _, m := range l.Macros {
+		rows = max(rows, m.Place.Last-m.Place.Row+1)
 	}
 	all, table := make([]feature, rows), new([]int32)
 	for k := range all {
-		f := feature{literals: l.literals, constant: unseen, table: table}
-		for _, m := range l.macros {
-			at := tap{view: e.roots.view(l, m), row: m.row}
-			if m.last != m.row {
-				at.row, at.inside = m.row+k, true
+		f := feature{literals: l.Literals, constant: unseen, table: table}
+		for _, m := range l.Macros {
+			at := tap{view: e.roots.view(l, m), row: m.Place.Row}
+			if m.Place.Last != m.Place.Row {
+				at.row, at.inside = m.Place.Row+k, true
 			}
 			e.pad = max(e.pad, at.row, -at.row)
 			f.taps = append(f.taps, at)
@@ -97,21 +98,19 @@ func (e *Extractor) features(l line) []feature {
 }
 
 // view returns the view of a macro, and creates it if it is new.
-func (all *roots) view(l line, m macro) *view {
-	at := slices.IndexFunc(*all, func(r root) bool { return r.macro.column.Name == m.column.Name })
+func (all *roots) view(l templates.Line, m templates.Macro) *view {
+	at := slices.IndexFunc(*all, func(r root) bool { return r.macro.Column.Name == m.Column.Name })
 	if at < 0 {
 		at = len(*all)
 		*all = append(*all, root{view: &view{}, line: l, macro: m})
 	}
 	v := (*all)[at].view
-	for _, c := range m.calls {
-		if c.name == "x" {
-			continue
-		}
-		k := slices.IndexFunc(v.children, func(child *view) bool { return child.call == c })
+	for _, name := range m.Functions {
+		k := slices.IndexFunc(v.children, func(child *view) bool { return child.name == name })
 		if k < 0 {
+			f, _ := findFunction(name)
 			k = len(v.children)
-			v.children = append(v.children, &view{call: c, function: functions[c.name]})
+			v.children = append(v.children, &view{name: name, function: f.f, n: f.n})
 		}
 		v = v.children[k]
 	}

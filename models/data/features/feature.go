@@ -194,7 +194,7 @@ func (g *featureGroup) appendList(to []int32, f *feature, list int32) []int32 {
 	v, table := f.taps[0].view, *f.table
 	for _, value := range v.lists[list] {
 		if table[value] == unseen {
-			g.name = append(append(append(g.name[:0], f.literals[0]...), v.name(value)...), f.literals[1]...)
+			g.name = append(append(append(g.name[:0], f.literals[0]...), v.text(value)...), f.literals[1]...)
 			table[value] = g.number(g.name)
 		}
 		if attribute := table[value]; attribute >= 0 {
@@ -208,7 +208,7 @@ func (g *featureGroup) appendList(to []int32, f *feature, list int32) []int32 {
 func (g *featureGroup) expand(f *feature, t int) []byte {
 	g.name = append(g.name[:0], f.literals[0]...)
 	for k, tap := range f.taps {
-		g.name = append(g.name, tap.view.name(tap.view.at[t+tap.row])...)
+		g.name = append(g.name, tap.view.text(tap.view.at[t+tap.row])...)
 		g.name = append(g.name, f.literals[k+1]...)
 	}
 	return g.name

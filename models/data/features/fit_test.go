@@ -17,12 +17,12 @@ import (
 func plain(t *Template, d *structured.Dataset, minCount int) (nodes, edges []string) {
 	count := map[string]int{}
 	var names [2][][]string
-	for kind, letter := range []byte("UB") {
+	for kind, letters := range []string{ofPositions, ofSteps} {
 		for i := range d.Len() {
 			for p := d.Offsets[i]; p < d.Offsets[i+1]; p++ {
 				var row []string
-				for _, l := range t.lines {
-					if l.kind != letter || letter == 'B' && (p == d.Offsets[i] || len(l.macros) == 0) {
+				for _, l := range t.Lines {
+					if l.Kind != letters || letters == ofSteps && (p == d.Offsets[i] || len(l.Macros) == 0) {
 						continue
 					}
 					for shift := range rangeOf(l) {
@@ -52,45 +52,46 @@ func plain(t *Template, d *structured.Dataset, minCount int) (nodes, edges []str
 }
 
 // rangeOf returns the number of rows in the range of a line, 1 if it has none.
-func rangeOf(l line) int {
+func rangeOf(l templates.Line) int {
 	rows := 1
-	for _, m := range l.macros {
-		rows = max(rows, m.last-m.row+1)
+	for _, m := range l.Macros {
+		rows = max(rows, m.Place.Last-m.Place.Row+1)
 	}
 	return rows
 }
 
 // expansions returns the names that a line makes at position p of example i, with the given row of its range.
-func expansions(l line, d *structured.Dataset, i, p, shift int) []string {
-	names := []string{l.literals[0]}
-	for k, m := range l.macros {
-		cells := d.Columns[indexOf(m.column, d)][d.Offsets[i]:d.Offsets[i+1]]
-		at := p - d.Offsets[i] + m.row
-		if m.last > m.row {
+func expansions(l templates.Line, d *structured.Dataset, i, p, shift int) []string {
+	names := []string{l.Literals[0]}
+	for k, m := range l.Macros {
+		cells := d.Columns[indexOf(m.Column.Name, d)][d.Offsets[i]:d.Offsets[i+1]]
+		at := p - d.Offsets[i] + m.Place.Row
+		if m.Place.Last > m.Place.Row {
 			at += shift
 		}
 		inside, values := at >= 0 && at < len(cells), []string{""}
 		switch {
 		case inside:
 			values[0] = cells[at]
-		case m.last > m.row:
+		case m.Place.Last > m.Place.Row:
 			return nil
 		case at < 0:
 			values[0] = fmt.Sprintf("_B%d", at)
 		default:
 			values[0] = fmt.Sprintf("_B+%d", at-len(cells)+1)
 		}
-		for _, c := range m.calls {
-			f, has := functions[c.name], true
+		for _, name := range m.Functions {
+			called, has := findFunction(name)
+			f := called.f
 			switch {
 			case !inside:
 				has = f.total
 			case f.several != nil:
 				cell := values[0]
 				values = nil
-				f.several(cell, c.n, func(value string) { values = append(values, value) })
+				f.several(cell, called.n, func(value string) { values = append(values, value) })
 			default:
-				values[0], has = f.apply(values[0], c.n)
+				values[0], has = f.apply(values[0], called.n)
 			}
 			if !has {
 				return nil
@@ -99,7 +100,7 @@ func expansions(l line, d *structured.Dataset, i, p, shift int) []string {
 		var longer []string
 		for _, name := range names {
 			for _, value := range values {
-				longer = append(longer, name+value+l.literals[k+1])
+				longer = append(longer, name+value+l.Literals[k+1])
 			}
 		}
 		names = longer
@@ -319,9 +320,9 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is written as %q: %v", text, template, err)
 		}
-		for _, l := range slices.Concat(template.lines, again.lines) {
-			for k := range l.macros {
-				l.macros[k].at = 0 // row 00 is written as 0
+		for _, l := range slices.Concat(template.Lines, again.Lines) {
+			for k := range l.Macros {
+				l.Macros[k].At = 0 // row 00 is written as 0
 			}
 		}
 		if !reflect.DeepEqual(again, template) {

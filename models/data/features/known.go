@@ -159,7 +159,5 @@ func (t *Template) Learn(d *structured.Dataset, least int, peers structured.Peer
 
 // readsKnown reports whether a line reads the column known, which d does not have itself.
 func (t *Template) readsKnown(d *structured.Dataset) bool {
-	return !slices.Contains(d.ColumnNames, knownColumn) && slices.ContainsFunc(t.lines, func(l line) bool {
-		return slices.ContainsFunc(l.macros, func(m macro) bool { return m.column.Name == knownColumn })
-	})
+	return !slices.Contains(d.ColumnNames, knownColumn) && t.ReadsColumn(knownColumn)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -31,12 +32,12 @@ func (t *Template) listColumn(name string) func(words []string) []string {
 
 // cells returns a function that returns the cells of a macro's column at positions start to end-1 of d, a whole
 // sequence. A column of the data goes before one that a list makes.
-func (t *Template) cells(l line, m macro, d *structured.Dataset) (func(start, end int) []string, error) {
-	if c := indexOf(m.column, d); c >= 0 {
+func (t *Template) cells(l templates.Line, m templates.Macro, d *structured.Dataset) (func(start, end int) []string, error) {
+	if c := indexOf(m.Column.Name, d); c >= 0 {
 		column := d.Columns[c]
 		return func(start, end int) []string { return column[start:end] }, nil
 	}
-	words, look := d.Column(text.WordColumn), t.listColumn(m.column.Name)
+	words, look := d.Column(text.WordColumn), t.listColumn(m.Column.Name)
 	if look == nil || words == nil {
 		return nil, t.missing(l, m, d)
 	}
@@ -53,16 +54,13 @@ func (t *Template) checkLists(d *structured.Dataset) error {
 		if name == gazetteerColumn {
 			what = "the gazetteer"
 		}
-		used := slices.ContainsFunc(t.lines, func(l line) bool {
-			return slices.ContainsFunc(l.macros, func(m macro) bool { return m.column.Name == name })
-		})
 		switch {
 		case slices.Contains(d.ColumnNames, name):
 			return structured.BadInput("%s makes a column %s, but %s has one; give that another name among the columns", what, name, d.Name)
 		case d.Column(text.WordColumn) == nil:
 			return structured.BadInput("%s looks up the words of the column %s, but %s has %s", what, text.WordColumn, d.Name, strings.Join(d.ColumnNames, " "))
-		case !used:
-			return structured.BadInput("%s has no effect: no line of %s reads the column %s, as U%%x[0,%s] does", what, t.name, name, name)
+		case !t.ReadsColumn(name):
+			return structured.BadInput("%s has no effect: no line of %s reads the column %s, as U%%x[0,%s] does", what, t.Name, name, name)
 		}
 	}
 	return nil

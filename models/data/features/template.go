@@ -13,93 +13,21 @@ import (
 // Template describes the attributes of the positions of a sequence, of the steps between them, and of the segments that
 // it may be divided into.
 type Template struct {
+	templates.Template
+
 	Clusters  *Clusters  // of words, for the column cluster; or nil
 	Gazetteer *Gazetteer // for the column gazetteer; or nil
 	Known     *Known     // for the column known; or nil
 
 	Longest int // the most positions of a segment, for lines about whole segments; 0: there are none
-
-	name  string // of its file, for messages
-	lines []line
 }
 
-// line is a line of a template: literals and macros in turn, beginning and ending with a literal.
-type line struct {
-	kind     byte     // 'U', 'B' or 'S'; 0 for a comment or blank line, whose text is its only literal
-	number   int      // in its file
-	literals []string // one more than macros
-	macros   []macro
-}
-
-// macro is a function of a cell.
-type macro struct {
-	calls  []call
-	row    int              // row of the cell, relative to the position
-	last   int              // of a range of rows, the last one; else row
-	anchor string           // in lines about whole segments, what rows are relative to; with ofAll, row and last are the most positions, 0 for any number
-	column templates.Column // by name or by number
-	at     int              // character of the line where the column's name begins, from 1
-}
-
-// call is a function with its number, 0 if it takes none.
-type call struct {
-	name string
-	n    int
-}
-
-func (c call) String() string {
-	if functions[c.name].counted {
-		return c.name + strconv.Itoa(c.n)
-	}
-	return c.name
-}
-
-func (m macro) String() string {
-	names := make([]string, len(m.calls))
-	for i, c := range m.calls {
-		names[i] = c.String()
-	}
-	rows := strconv.Itoa(m.row)
-	switch {
-	case m.anchor == ofLength:
-		return "%" + ofLength
-	case m.anchor == ofAll && m.last > 0:
-		rows = m.anchor + rangeMark + rows
-	case m.anchor != "" && m.row > 0:
-		rows = m.anchor + "+" + rows
-	case m.anchor != "" && m.row < 0:
-		rows = m.anchor + rows
-	case m.anchor != "":
-		rows = m.anchor
-	case m.last != m.row:
-		rows += rangeMark + strconv.Itoa(m.last)
-	}
-	return templates.Macro(names, rows, m.column)
-}
-
-func (l line) String() string {
-	if l.kind == 0 {
-		return l.literals[0]
-	}
-	return templates.Join(l.literals, l.macros)
-}
-
-// String returns the template in the form that Parse reads, comments included.
-func (t *Template) String() string {
-	var s strings.Builder
-	for _, l := range t.lines {
-		s.WriteString(l.String())
-		s.WriteByte('\n')
-	}
-	return s.String()
-}
-
-// indexOf returns the number of the column in d's Columns, or -1 if d lacks it.
-func indexOf(c templates.Column, d *structured.Dataset) int {
-	if i := slices.Index(d.ColumnNames, c.Name); i >= 0 && c.Name != text.LabelColumn {
+// indexOf returns the number of the column with that name, or number, in d's Columns, or -1 if d lacks it.
+func indexOf(name string, d *structured.Dataset) int {
+	if i := slices.Index(d.ColumnNames, name); i >= 0 && name != text.LabelColumn {
 		return i
 	}
-	number, err := strconv.Atoi(c.Name)
+	number, err := strconv.Atoi(name)
 	if err != nil {
 		return -1
 	}
@@ -117,20 +45,22 @@ func indexOf(c templates.Column, d *structured.Dataset) int {
 
 // ReadsAlone reports whether some attribute of positions of data with d's columns depends on column k alone.
 func (t *Template) ReadsAlone(d *structured.Dataset, k int) bool {
-	return slices.ContainsFunc(t.lines, func(l line) bool { return l.kind == 'U' && len(l.macros) == 1 && indexOf(l.macros[0].column, d) == k })
+	return slices.ContainsFunc(t.Lines, func(l templates.Line) bool {
+		return l.Kind == ofPositions && len(l.Macros) == 1 && indexOf(l.Macros[0].Column.Name, d) == k
+	})
 }
 
 // Reads reports which columns of data with d's columns the template reads.
 func (t *Template) Reads(d *structured.Dataset) []bool {
 	read := make([]bool, len(d.ColumnNames))
-	for _, l := range t.lines {
-		for _, m := range l.macros {
-			if m.anchor == ofLength {
+	for _, l := range t.Lines {
+		for _, m := range l.Macros {
+			if m.Property {
 				continue
 			}
-			if c := indexOf(m.column, d); c >= 0 {
+			if c := indexOf(m.Column.Name, d); c >= 0 {
 				read[c] = true
-			} else if words := slices.Index(d.ColumnNames, text.WordColumn); words >= 0 && t.listColumn(m.column.Name) != nil {
+			} else if words := slices.Index(d.ColumnNames, text.WordColumn); words >= 0 && t.listColumn(m.Column.Name) != nil {
 				read[words] = true // looked up in the list
 			}
 		}
@@ -141,21 +71,11 @@ func (t *Template) Reads(d *structured.Dataset) []bool {
 // fixColumns removes the optional lines whose columns d lacks and makes the other columns required, so that other data
 // must have the columns of d.
 func (t *Template) fixColumns(d *structured.Dataset) {
-	t.lines = slices.DeleteFunc(slices.Clone(t.lines), func(l line) bool {
-		return slices.ContainsFunc(l.macros, func(m macro) bool {
-			return m.column.Optional && indexOf(m.column, d) < 0 && t.listColumn(m.column.Name) == nil
-		})
-	})
-	for i := range t.lines {
-		t.lines[i].macros = slices.Clone(t.lines[i].macros)
-		for k := range t.lines[i].macros {
-			t.lines[i].macros[k].column.Optional = false
-		}
-	}
+	t.Template = t.Fix(func(column string) bool { return indexOf(column, d) >= 0 || t.listColumn(column) != nil })
 }
 
 // missing returns the error that d lacks the column of a macro.
-func (t *Template) missing(l line, m macro, d *structured.Dataset) error {
+func (t *Template) missing(l templates.Line, m templates.Macro, d *structured.Dataset) error {
 	var inputs []string
 	for _, name := range d.ColumnNames {
 		if name != text.LabelColumn {
@@ -167,19 +87,18 @@ func (t *Template) missing(l line, m macro, d *structured.Dataset) error {
 		found = "columns " + strings.Join(inputs, ", ")
 	}
 	hint := ""
-	switch m.column.Name {
+	switch m.Column.Name {
 	case clusterColumn:
 		hint = "; --clusters makes it"
 	case gazetteerColumn:
 		hint = "; --gazetteer makes it"
 	default:
-		if _, err := strconv.Atoi(m.column.Name); err != nil {
+		if _, err := strconv.Atoi(m.Column.Name); err != nil {
 			hint = "; --columns says which column it is"
 		}
 	}
-	if m.column.Name == text.LabelColumn {
-		return structured.BadInput("%s:%d:%d: column %s is the gold label, expected one of the inputs: %s has %s",
-			t.name, l.number, m.at, m.column.Name, d.Name, found)
+	if m.Column.Name == text.LabelColumn {
+		return t.BadColumn(l, m, " is the gold label, expected one of the inputs: %s has %s", d.Name, found)
 	}
-	return structured.BadInput("%s:%d:%d: column %s, but %s has %s besides the label%s", t.name, l.number, m.at, m.column.Name, d.Name, found, hint)
+	return t.BadColumn(l, m, ", but %s has %s besides the label%s", d.Name, found, hint)
 }

@@ -17,8 +17,9 @@ const (
 // Equal values share a number. The first numbers are those of the marks beyond the ends of a sequence: _B-1, …, _B-pad,
 // _B+1, …, _B+pad.
 type view struct {
-	call       call
-	function   function // the function of call; unset for a root
+	name       string   // of the function; unset for a root
+	function   function // with that name
+	n          int      // the number that follows its name
 	children   []*view
 	marks      []string
 	texts      structured.Alphabet // the values that are not marks; their numbers follow those of the marks
@@ -59,8 +60,8 @@ func (v *view) reset(marks []string) {
 // len returns the number of values.
 func (v *view) len() int { return len(v.marks) + v.texts.Len() }
 
-// name returns the text of a value.
-func (v *view) name(value int32) string {
+// text returns the text of a value.
+func (v *view) text(value int32) string {
 	if k := int(value) - len(v.marks); k >= 0 {
 		return v.texts.Name(int32(k))
 	}
@@ -84,13 +85,13 @@ func (v *view) add(text string) int32 {
 // has none.
 func (v *view) of(text string) int32 {
 	if v.function.several == nil {
-		if result, ok := v.function.apply(text, v.call.n); ok {
+		if result, ok := v.function.apply(text, v.n); ok {
 			return v.add(result)
 		}
 		return none
 	}
 	var list []int32
-	v.function.several(text, v.call.n, func(value string) { list = append(list, v.add(value)) })
+	v.function.several(text, v.n, func(value string) { list = append(list, v.add(value)) })
 	if list == nil {
 		return none
 	}

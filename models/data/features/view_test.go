@@ -17,18 +17,19 @@ func TestViewMemory(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name  string
-		child *call
+		child string
 		texts []string
 	}{
-		{"short names", nil, short},
-		{"long names", nil, long},
-		{"a value that all share", &call{"prefix", 0}, short},
-		{"lists", &call{"ngrams", 2}, short},
+		{"short names", "", short},
+		{"long names", "", long},
+		{"a value that all share", "isdigit", short},
+		{"lists", "ngrams2", short},
 	} {
-		fill := func(child *call) (*view, int) {
+		fill := func(child string) (*view, int) {
 			v := &view{}
-			if child != nil {
-				v.children = []*view{{call: *child, function: functions[child.name]}}
+			if child != "" {
+				f, _ := findFunction(child)
+				v.children = []*view{{name: child, function: f.f, n: f.n}}
 			}
 			v.reset(marksBeyond(1))
 			before := heap()
@@ -39,8 +40,8 @@ func TestViewMemory(t *testing.T) {
 		}
 		v, held := fill(test.child)
 		told := v.memory()
-		if test.child != nil {
-			_, alone := fill(nil)
+		if test.child != "" {
+			_, alone := fill("")
 			held, told = held-alone, v.children[0].memory()
 		}
 		if told < held/2 || told > 2*held {

@@ -16,17 +16,9 @@ import (
 // Lines that begin with S make attributes of whole segments: of every segment of at most Longest positions that a
 // sequence may have. They are in a table of their own, in the rows of segments.Row.
 
-// The rows of a macro in such a line.
-const (
-	ofFirst  = "first" // the first position of the segment, or one that is so many rows from it
-	ofLast   = "last"
-	ofAll    = "all"    // all of its positions
-	ofLength = "length" // no cell: how many positions it has
-)
-
 // HasWhole reports whether the template has lines about whole segments.
 func (t *Template) HasWhole() bool {
-	return slices.ContainsFunc(t.lines, func(l line) bool { return l.kind == 'S' })
+	return slices.ContainsFunc(t.Lines, func(l templates.Line) bool { return l.Kind == ofSegments })
 }
 
 // LongestWhole returns the most positions of a segment that has attributes of its own; 0 if segments have none.
@@ -39,9 +31,8 @@ func (t *Template) LongestWhole() int {
 
 // checkWhole refuses lines about whole segments where there are none.
 func (t *Template) checkWhole() error {
-	if k := slices.IndexFunc(t.lines, func(l line) bool { return l.kind == 'S' }); k >= 0 && t.Longest == 0 {
-		return structured.BadInput("%s:%d: a line that begins with S is about whole segments, which --structure segments predicts; expected U, B or #",
-			t.name, t.lines[k].number)
+	if k := slices.IndexFunc(t.Lines, func(l templates.Line) bool { return l.Kind == ofSegments }); k >= 0 && t.Longest == 0 {
+		return t.Bad(t.Lines[k], "a line that begins with S is about whole segments, which --structure segments predicts; expected U, B or #")
 	}
 	return nil
 }
@@ -67,7 +58,7 @@ type wholeLine struct {
 }
 
 type wholeMacro struct {
-	macro
+	templates.Macro
 	view *view // nil for lengths and whole names
 }
 
@@ -77,21 +68,21 @@ func newWholes(t *Template, number func(name []byte) int32) *wholes {
 		return nil
 	}
 	w := &wholes{t: t, number: number, bound: memoryBound}
-	for _, l := range t.lines {
-		if l.kind != 'S' {
+	for _, l := range t.Lines {
+		if l.Kind != ofSegments {
 			continue
 		}
-		to := wholeLine{literals: l.literals}
-		for _, m := range l.macros {
-			of := wholeMacro{macro: m}
+		to := wholeLine{literals: l.Literals}
+		for _, m := range l.Macros {
+			of := wholeMacro{Macro: m}
 			switch {
-			case m.anchor == ofLength:
+			case m.Property:
 			case t.isName(m):
 				w.names = true
 			default:
 				of.view = w.roots.view(l, m)
-				if m.anchor != ofAll {
-					w.pad = max(w.pad, m.row, -m.row)
+				if m.Place.Of != ofAll {
+					w.pad = max(w.pad, m.Place.Row, -m.Place.Row)
 				}
 			}
 			to.macros = append(to.macros, of)
@@ -103,8 +94,8 @@ func newWholes(t *Template, number func(name []byte) int32) *wholes {
 }
 
 // isName reports whether a macro asks for the types of a whole segment in the gazetteer.
-func (t *Template) isName(m macro) bool {
-	return m.anchor == ofAll && m.column.Name == gazetteerColumn && t.Gazetteer != nil
+func (t *Template) isName(m templates.Macro) bool {
+	return m.Place.Of == ofAll && m.Column.Name == gazetteerColumn && t.Gazetteer != nil
 }
 
 // each prepares one sequence of d after the other, examples lo to hi−1, and calls visit for it, which may call row.
@@ -181,8 +172,12 @@ lines:
 }
 
 // several reports whether a macro has several values at once.
-func (m macro) several() bool {
-	return len(m.calls) > 0 && functions[m.calls[len(m.calls)-1].name].several != nil
+func (m *wholeMacro) several() bool {
+	if len(m.Functions) == 0 {
+		return false
+	}
+	f, _ := findFunction(m.Functions[len(m.Functions)-1])
+	return f.f.several != nil
 }
 
 // types returns the types of a whole segment in the gazetteer.
@@ -195,19 +190,19 @@ func (w *wholes) types(first, last int) []int32 {
 
 // place returns where a macro of the first or the last position has its value in a view.
 func (w *wholes) place(m *wholeMacro, first, last int) int {
-	if m.anchor == ofLast {
+	if m.Place.Of == ofLast {
 		first = last
 	}
-	return w.pad + first + m.row
+	return w.pad + first + m.Place.Row
 }
 
 // append appends the value of a macro to the name. It returns false if it has none.
 func (w *wholes) append(m *wholeMacro, first, last int) bool {
 	length := last - first + 1
 	switch {
-	case m.anchor == ofLength:
+	case m.Property:
 		w.name = strconv.AppendInt(w.name, int64(length), 10)
-	case m.anchor == ofAll && m.last > 0 && length > m.last:
+	case m.Place.Of == ofAll && m.Place.Last > 0 && length > m.Place.Last:
 		return false
 	case m.view == nil:
 		types := w.types(first, last)
@@ -218,7 +213,7 @@ func (w *wholes) append(m *wholeMacro, first, last int) bool {
 			w.name = append(w.name, w.t.Gazetteer.types.Name(x)...)
 		}
 		return len(types) > 0
-	case m.anchor == ofAll:
+	case m.Place.Of == ofAll:
 		for t := first; t <= last; t++ {
 			value := m.view.at[w.pad+t]
 			if value < 0 {
@@ -227,14 +222,14 @@ func (w *wholes) append(m *wholeMacro, first, last int) bool {
 			if t > first {
 				w.name = append(w.name, ' ')
 			}
-			w.name = append(w.name, m.view.name(value)...)
+			w.name = append(w.name, m.view.text(value)...)
 		}
 	default:
 		value := m.view.at[w.place(m, first, last)]
 		if value < 0 {
 			return false
 		}
-		w.name = append(w.name, m.view.name(value)...)
+		w.name = append(w.name, m.view.text(value)...)
 	}
 	return true
 }
@@ -245,10 +240,10 @@ func (w *wholes) values(m *wholeMacro, first, last int, yield func(value string)
 	case m.view != nil:
 		if list := m.view.at[w.place(m, first, last)]; list >= 0 {
 			for _, value := range m.view.lists[list] {
-				yield(m.view.name(value))
+				yield(m.view.text(value))
 			}
 		}
-	case m.last == 0 || last-first < m.last:
+	case m.Place.Last == 0 || last-first < m.Place.Last:
 		for _, x := range w.types(first, last) {
 			yield(w.t.Gazetteer.types.Name(x))
 		}

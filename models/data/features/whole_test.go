@@ -70,7 +70,7 @@ func TestBadWhole(t *testing.T) {
 		"S%x[all..0,word]":          `row "all..0"`,
 		"S%x[all+1,word]":           `row "all+1"`,
 		"U%length":                  "%length\" without [row,column]",
-		"S%length[all,word]":        `function "length"`,
+		"S%length[all,word]":        "%length with a place, expected none: it is a property of the segment",
 		"S%each[all,word]":          "each has several values, expected a row first or last",
 		"S%lower[all,gazetteer]":    "lower of a whole segment's types in the gazetteer, expected x or each",
 		"S%outside[all,word]":       "outside has no value inside a segment",

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 )
 
 // machine is a compiled template: the views of cells that it needs, and the programs that compute attributes from them.
@@ -42,7 +43,7 @@ type program struct {
 
 // code is a compiled line of a template.
 type code struct {
-	line          *line
+	line          templates.Line
 	seed          [2]uint64 // initial hashes of head and dependent
 	head          []tap
 	dependent     []tap
@@ -62,19 +63,28 @@ type property struct {
 	counted   int // for count: the index of the counted value
 }
 
+// aggregate says how a macro summarises the tokens between head and dependent, or which property of the arc it is.
+type aggregate byte
+
+const (
+	set   aggregate = iota // the set of values between
+	count                  // how many tokens between have a given value
+	direction
+	distance
+)
+
 // compile compiles a template. The machine's tables fill up while it runs, so it serves one goroutine.
 func (t *Template) compile() *machine {
 	m := &machine{template: t, pad: 1}
-	for i := range t.lines {
-		l := &t.lines[i]
-		if l.comment() {
+	for _, l := range t.Lines {
+		if l.Kind == "" {
 			continue
 		}
 		c := m.code(l)
-		if l.arc {
+		if strings.Contains(l.Kind, "A") {
 			m.arc.add(c)
 		}
-		if l.label {
+		if strings.Contains(l.Kind, "L") {
 			m.label.add(c)
 		}
 	}
@@ -83,72 +93,77 @@ func (t *Template) compile() *machine {
 	return m
 }
 
-func (m *machine) code(l *line) code {
-	text := l.text()
-	c := code{line: l, spread: none, starred: l.starred, seed: [2]uint64{textHash("h " + text), textHash("d " + text)}}
-	for _, macro := range l.macros {
-		v := none
-		if macro.where != nowhere {
+func (m *machine) code(l templates.Line) code {
+	text := l.Text()
+	c := code{line: l, spread: none, starred: strings.HasSuffix(l.Kind, star), seed: [2]uint64{textHash("h " + text), textHash("d " + text)}}
+	for _, macro := range l.Macros {
+		v, row := none, macro.Place.Row
+		if !macro.Property {
 			v = m.view(macro)
 		}
 		c.viewsOfMacros = append(c.viewsOfMacros, v)
-		switch macro.where {
-		case atHead:
-			c.head = append(c.head, tap{v, macro.row})
-		case atDependent:
-			c.dependent = append(c.dependent, tap{v, macro.row})
-		case nowhere:
-			c.properties = append(c.properties, property{aggregate: macro.aggregate})
-		case between:
-			gap, counted := m.gap(v, macro)
-			if macro.aggregate == each {
+		switch {
+		case macro.Property && macro.Place.Of == directionOf:
+			c.properties = append(c.properties, property{aggregate: direction})
+		case macro.Property:
+			c.properties = append(c.properties, property{aggregate: distance})
+		case macro.Place.Of == atHead:
+			c.head = append(c.head, tap{v, row})
+		case macro.Place.Of == atDependent:
+			c.dependent = append(c.dependent, tap{v, row})
+		default:
+			if gap, p := m.gap(v, macro); spreads(macro) {
 				c.spread = gap
 			} else {
-				c.properties = append(c.properties, property{macro.aggregate, gap, counted})
+				c.properties = append(c.properties, p)
 			}
 		}
-		m.pad = max(m.pad, macro.row, 1-macro.row) // the root is one token before the first
+		m.pad = max(m.pad, row, 1-row) // the root is one token before the first
 	}
 	return c
 }
 
 // view returns the number of the view of a macro, and creates it if it is new.
-func (m *machine) view(macro macro) int {
-	column := slices.IndexFunc(m.columns, func(c *cells) bool { return c.name == macro.column.Name })
+func (m *machine) view(macro templates.Macro) int {
+	column := slices.IndexFunc(m.columns, func(c *cells) bool { return c.name == macro.Column.Name })
 	if column < 0 {
 		column = len(m.columns)
-		m.columns = append(m.columns, &cells{name: macro.column.Name})
+		m.columns = append(m.columns, &cells{name: macro.Column.Name})
 	}
-	v := view{column, strings.Join(macro.calls, ".")}
+	functions, _ := ofCells(macro)
+	v := view{column, strings.Join(functions, ".")}
 	number := slices.Index(m.views, v)
 	if number < 0 {
 		number = len(m.views)
 		m.views = append(m.views, v)
 		c := m.columns[column]
 		c.views = append(c.views, number)
-		c.functions = append(c.functions, newFunction(macro.calls, macro.column.Name))
+		c.functions = append(c.functions, newFunction(functions, macro.Column.Name))
 	}
 	return number
 }
 
-// gap returns the number of a macro's gap view, and the index of its counted value.
-func (m *machine) gap(v int, macro macro) (gap, counted int) {
+// gap returns the number of a macro's gap view, and the property that the macro is of it if it does not spread.
+func (m *machine) gap(v int, macro templates.Macro) (gap int, p property) {
 	gap = slices.IndexFunc(m.gaps, func(g gapView) bool { return g.view == v })
 	if gap < 0 {
 		gap = len(m.gaps)
 		m.gaps = append(m.gaps, gapView{view: v})
 	}
 	g := &m.gaps[gap]
-	if macro.aggregate != count {
+	_, aggregate := ofCells(macro)
+	text, isCount := strings.CutPrefix(aggregate, countCall)
+	if !isCount {
 		g.spread = true
-		return gap, 0
+		return gap, property{aggregate: set, gap: gap}
 	}
-	value := textHash(macro.counted)
-	if counted = slices.Index(g.counted, value); counted < 0 {
+	value := textHash(text)
+	counted := slices.Index(g.counted, value)
+	if counted < 0 {
 		counted = len(g.counted)
 		g.counted = append(g.counted, value)
 	}
-	return gap, counted
+	return gap, property{count, gap, counted}
 }
 
 func (p *program) add(c code) {
@@ -199,9 +214,9 @@ type function struct {
 // wordColumn is the column in which _ is an ordinary word.
 const wordColumn = "word"
 
-func newFunction(calls []string, column string) function {
+func newFunction(names []string, column string) function {
 	f := function{total: true, bare: column != wordColumn}
-	for _, name := range calls {
+	for _, name := range names {
 		if key, ok := strings.CutPrefix(name, keyCall); ok {
 			f.steps = append(f.steps, func(cell string) (string, bool) { return valueOf(cell, key) })
 			f.total = false

@@ -1,5 +1,5 @@
 // Package arcs turns the columns of a treebank into sparse attributes of the arcs of dependency trees, as a template
-// describes. The template language is that of package features, with places at both ends of an arc:
+// describes (package templates), with places at both ends of an arc:
 //
 //	# a comment
 //	A  hp,dp=%x[h,upos],%x[d,upos]
@@ -11,18 +11,17 @@
 // the scores of the arc's possible relations, and AL for both. The attribute's name is the line with its macros
 // replaced by their values: "hp,dp=VERB,NOUN". A star after the letters makes a second attribute of the line, with the
 // direction and the distance class of the arc: "hp,dp=VERB,NOUN/right2". Attributes of different lines are distinct
-// even if they are spelt alike. Blank lines and lines that begin with # are skipped, and %% is a percent sign.
+// even if they are spelt alike.
 //
 // A macro %x[place,column] is a cell of a token, in a column given by name. Places are the head h, the dependent d, and
 // their neighbours: h-1 is the token before the head, d+2 the second token after the dependent. The root is one token
 // before the first. Beyond the ends of a sentence a cell is _B-1, _B-2, … before it (so the root's is _B-1) and _B+1,
-// _B+2, … after it. A column with a question mark is optional: for data without it, the line is left out.
+// _B+2, … after it.
 //
 // A cell _ has no value, except in the column word. If a macro has no value, its line makes no attribute.
 //
-// The functions of package features may take the place of x, from lower and shape to suffix3. They are joined by dots
-// and applied from left to right. One more is key:NAME, the value of NAME in a list such as Case=Nom|Number=Sing, if
-// present.
+// Functions are those of package features, from lower and shape to suffix3, and key:NAME, the value of NAME in a list
+// such as Case=Nom|Number=Sing, if present.
 //
 // Other macros look at the tokens strictly between head and dependent, or at the arc itself:
 //

@@ -34,9 +34,9 @@ func NewExtractor(t *Template, numbers *Dictionary) *Extractor {
 // Open sets the data that Extract reads. It is bad input if the data lacks a column of the template.
 func (e *Extractor) Open(data Columns) error {
 	t := e.m.template
-	for _, l := range t.lines {
-		for _, m := range l.macros {
-			if m.where != nowhere && !slices.Contains(data.Names, m.column.Name) {
+	for _, l := range t.Lines {
+		for _, m := range l.Macros {
+			if !m.Property && !slices.Contains(data.Names, m.Column.Name) {
 				return t.missing(l, m, data)
 			}
 		}

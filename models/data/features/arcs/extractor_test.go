@@ -95,7 +95,7 @@ func TestExtractAgreesWithSpelling(t *testing.T) {
 						head = -1
 					}
 					for _, name := range spelling.m.spell(&c, offsets[i], offsets[i+1], d, head) {
-						names = append(names, fmt.Sprint(c.line.number, " ", name))
+						names = append(names, fmt.Sprint(c.line.Number, " ", name))
 					}
 				}
 				return names

@@ -3,6 +3,8 @@ package arcs
 import (
 	"slices"
 	"strings"
+
+	"github.com/dsp-go/dsp/models/data/features/templates"
 )
 
 // Named is an attribute of an arc with its number. Its name is the line of the template with its macros replaced by their
@@ -43,13 +45,13 @@ func (e *Extractor) names(all []Named, p *program, numbers *Numbers, lo, hi, d, 
 
 // spell returns the names of the attributes that a line makes of an arc, in the order of their hashes.
 func (m *machine) spell(c *code, lo, hi, d, h int) []string {
-	names := []string{c.line.literals[0]}
-	for k, macro := range c.line.macros {
+	names := []string{c.line.Literals[0]}
+	for k, macro := range c.line.Macros {
 		values := m.spellings(macro, c.viewsOfMacros[k], lo, hi, d, h)
 		var next []string
 		for _, name := range names {
 			for _, value := range values {
-				next = append(next, name+value+c.line.literals[k+1])
+				next = append(next, name+value+c.line.Literals[k+1])
 			}
 		}
 		names = next
@@ -65,17 +67,16 @@ func (m *machine) spell(c *code, lo, hi, d, h int) []string {
 }
 
 // spellings returns the values of a macro: none, one, or one per distinct value between head and dependent.
-func (m *machine) spellings(macro macro, v, lo, hi, d, h int) []string {
-	switch macro.where {
-	case nowhere:
-		if macro.aggregate == direction {
-			return []string{directionName(bin(d, h))}
-		}
+func (m *machine) spellings(macro templates.Macro, v, lo, hi, d, h int) []string {
+	switch macro.Place.Of {
+	case "dir":
+		return []string{directionName(bin(d, h))}
+	case "dist":
 		return []string{distanceName(bin(d, h) >> 1)}
-	case atHead:
-		return m.spelling(v, lo, hi, h+macro.row)
-	case atDependent:
-		return m.spelling(v, lo, hi, d+macro.row)
+	case "h":
+		return m.spelling(v, lo, hi, h+macro.Place.Row)
+	case "d":
+		return m.spelling(v, lo, hi, d+macro.Place.Row)
 	}
 	var all, distinct []string
 	for t := min(d, h) + 1; t < max(d, h); t++ {
@@ -86,16 +87,18 @@ func (m *machine) spellings(macro macro, v, lo, hi, d, h int) []string {
 			}
 		}
 	}
-	switch macro.aggregate {
-	case each:
-		return distinct
-	case set:
+	_, aggregate := ofCells(macro)
+	counted, isCount := strings.CutPrefix(aggregate, "count:")
+	switch {
+	case aggregate == "set":
 		slices.Sort(distinct)
 		return []string{strings.Join(distinct, "+")}
+	case !isCount:
+		return distinct
 	}
 	n := 0
 	for _, value := range all {
-		if value == macro.counted {
+		if value == counted {
 			n++
 		}
 	}

@@ -37,9 +37,9 @@ func TestParseErrors(t *testing.T) {
 		{good + "A %count:VERB[d,upos]", "x.template:2:4: count:VERB of a single token"},
 		{good + "A %count:[between,upos]", "x.template:2:4: count: without a value"},
 		{good + "A %set.lower[between,upos]", "x.template:2:4: set before another function"},
-		{good + "A %x[between,upos]%x[between,xpos]", "x.template:2:19: a second macro with one attribute per value between"},
-		{good + "# two\nA* %x[h,upos]", "x.template:3:1: the attribute repeats line 1 for the score A"},
-		{"L %dir\n" + good + "AL %dir", "x.template:3:1: the attribute repeats line 1 for the score L"},
+		{good + "A %x[between,upos]%x[between,xpos]", "x.template:2:30: column xpos in a second macro with one attribute per value between"},
+		{good + "# two\nA* %x[h,upos]", "x.template:3: the attribute repeats line 1 for the score A"},
+		{"L %dir\n" + good + "AL %dir", "x.template:3: the attribute repeats line 1 for the score L"},
 	} {
 		_, err := Parse(test.text, "x.template")
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || !structured.IsBadInput(err) {

@@ -1,6 +1,6 @@
 // Package pairs turns sentence pairs into sparse attributes of word pairs and of unmatched source words, for word
 // alignment. It also counts how often words occur together, which needs sentence pairs but no links. A template lists
-// the attributes:
+// the attributes (package templates):
 //
 //	# a comment
 //	P dice,position
@@ -10,7 +10,7 @@
 // A line that begins with P makes an attribute of every source word with every target word. One that begins with U
 // makes an attribute of every source word, for the score of leaving it unmatched. After the letter come properties,
 // joined by commas, and the attribute's name is the line with their values: "dice,position=0.5+ 0.05+". If a property
-// has no value, the line makes no attribute. Blank lines and lines that begin with # are skipped.
+// has no value, the line makes no attribute.
 //
 // Words, in lower case; beyond the ends of a sentence they are _B-1 and _B+1:
 //

@@ -196,12 +196,12 @@ func TestParse(t *testing.T) {
 		t.Error("a template does not keep its text")
 	}
 	for text, message := range map[string]string{
-		"P dice\nX dice":      `t.template:2: line "X dice", expected P or U`,
+		"P dice\nX dice":      `t.template:2:1: a line that begins with "X", expected P, U and a blank, or #`,
 		"P dice,nothing":      `t.template:1: property "nothing", expected one of source, source-1,`,
 		"P best":              `t.template:1: property "best", expected one of`,
 		"P dice\nU target":    `t.template:2: property "target", expected one of source, source-1, source+1, best`,
 		"P dice,dice":         "t.template:1: property dice twice",
-		"P":                   `t.template:1: property "", expected one of`,
+		"P":                   "t.template:1:2: P without an attribute, expected properties joined by commas, like dice,position",
 		"P dice\nP dice":      "t.template:2: P dice is here twice",
 		"# nothing\nU source": "t.template: no line that begins with P",
 		"P dice,before,after,crossed,lead,position": "t.template:1: dice,before,after,crossed,lead,position have too many values together",

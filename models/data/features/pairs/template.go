@@ -17,7 +17,8 @@ func Builtin() string { return builtin }
 
 // Template describes the attributes of word pairs and of unmatched source words. It is immutable.
 type Template struct {
-	text             string
+	templates.Template
+
 	pairs, unmatched []line
 	needs            needs
 }
@@ -35,43 +36,50 @@ func (l line) worded() bool { return l.cells == 0 }
 // mostCells bounds the values of a line without words, of which extractors keep a table.
 const mostCells = 1 << 18
 
+// The kinds of lines.
+const (
+	ofPairs     = "P"
+	ofUnmatched = "U"
+)
+
+var language = &templates.Language{
+	Kinds: []templates.Kind{{Letters: ofPairs}, {Letters: ofUnmatched}},
+	Text:  "properties joined by commas, like dice,position",
+}
+
 // Parse parses a template. name is its file, for messages. Errors are structured.BadInput and name the line.
 func Parse(text, name string) (*Template, error) {
-	t := &Template{text: text}
-	for row := range templates.Lines(text, name) {
-		if row.Text = strings.TrimSpace(row.Text); row.Comment() {
+	parsed, err := language.Parse(text, name)
+	if err != nil {
+		return nil, err
+	}
+	t := &Template{Template: parsed}
+	for _, row := range t.Lines {
+		to, of := &t.pairs, pairs
+		switch row.Kind {
+		case "":
 			continue
-		}
-		letter, list, _ := strings.Cut(row.Text, " ")
-		list = strings.TrimSpace(list)
-		var to *[]line
-		var of scope
-		switch letter {
-		case "P":
-			to, of = &t.pairs, pairs
-		case "U":
+		case ofUnmatched:
 			to, of = &t.unmatched, unmatched
-		default:
-			return nil, row.Wrong("line %.80q, expected P or U, a space, and properties joined by commas", row.Text)
 		}
-		l := line{text: list, cells: 1}
-		for _, word := range strings.Split(list, ",") {
+		l := line{text: row.Text(), cells: 1}
+		for _, word := range strings.Split(l.text, ",") {
 			k := slices.IndexFunc(properties, func(p property) bool { return p.name == word && p.of&of != 0 })
 			if k < 0 {
-				return nil, row.Wrong("property %.80q, expected one of %s", word, strings.Join(namesOf(of), ", "))
+				return nil, t.Bad(row, "property %.80q, expected one of %s", word, strings.Join(namesOf(of), ", "))
 			}
 			if slices.Contains(l.properties, k) {
-				return nil, row.Wrong("property %s twice, expected each once", word)
+				return nil, t.Bad(row, "property %s twice, expected each once", word)
 			}
 			l.properties = append(l.properties, k)
 			l.cells *= len(properties[k].classes)
 			t.needs |= properties[k].needs
 			if l.cells > mostCells {
-				return nil, row.Wrong("%s have too many values together, expected at most %d", list, mostCells)
+				return nil, t.Bad(row, "%s have too many values together, expected at most %d", l.text, mostCells)
 			}
 		}
 		if slices.ContainsFunc(*to, func(other line) bool { return other.text == l.text }) {
-			return nil, row.Wrong("%s %s is here twice", letter, list)
+			return nil, t.Bad(row, "%s %s is here twice", row.Kind, l.text)
 		}
 		*to = append(*to, l)
 	}
@@ -91,6 +99,3 @@ func namesOf(of scope) []string {
 	}
 	return names
 }
-
-// String returns the text of the template, comments included.
-func (t *Template) String() string { return t.text }
