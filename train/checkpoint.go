@@ -26,10 +26,11 @@ const (
 const (
 	versionKey     = "checkpoint_version"
 	methodKey      = "method"
-	sumKey         = "sum"  // of the tensors
-	lastKey        = "last" // books.Last
-	bestKey        = "best" // books.Best
-	identityPrefix = "run." // prefix of the identity, which tells runs apart
+	sumKey         = "sum"   // of the tensors
+	lastKey        = "last"  // books.Last
+	bestKey        = "best"  // books.Best
+	begunKey       = "begun" // books.Begun, if it is not nil
+	identityPrefix = "run."  // prefix of the identity, which tells runs apart
 )
 
 // Checkpoint keeps the state of a run at its last pass boundary in memory, unless it is Large, and from time to time
@@ -65,6 +66,8 @@ type books struct {
 	Owed  float64 // and by how much a certificate was wider than the estimate before it
 
 	Doubles bool // certificates are in float64
+
+	Begun *structured.Metrics // of Trainer.Begin; nil if nothing was measured
 }
 
 // NewCheckpoint returns a checkpoint for a new run. It creates the folder if necessary and removes the checkpoint of an
@@ -110,6 +113,11 @@ func OpenCheckpoint(dir string, identity map[string]string, ignored ...string) (
 	for name, r := range map[string]*record.Record{lastKey: &c.books.Last, bestKey: &c.books.Best} {
 		if err := json.Unmarshal([]byte(f.Metadata[name]), r); err != nil {
 			return nil, structured.BadInput("%s: metadata %q: %w", path, name, err)
+		}
+	}
+	if begun, has := f.Metadata[begunKey]; has {
+		if err := json.Unmarshal([]byte(begun), &c.books.Begun); err != nil {
+			return nil, structured.BadInput("%s: metadata %q: %w", path, begunKey, err)
 		}
 	}
 	return c, nil
@@ -200,7 +208,7 @@ func (c *Checkpoint) take(m Method, s *State, b *books) error {
 		return fmt.Errorf("checkpoint of %s: %w", m.Name(), shot.err)
 	}
 	c.file = &safetensors.File{Metadata: map[string]string{methodKey: m.Name()}, Tensors: shot.new}
-	c.books = books{Last: b.Last, Best: b.Best, Await: b.Await, Owed: b.Owed, Doubles: b.Doubles}
+	c.books = books{Last: b.Last, Best: b.Best, Await: b.Await, Owed: b.Owed, Doubles: b.Doubles, Begun: b.Begun}
 	c.saved = false
 	if !c.Large {
 		return nil
@@ -281,7 +289,11 @@ func (c *Checkpoint) describe() error {
 	for k, v := range c.identity {
 		metadata[identityPrefix+k] = v
 	}
-	for name, r := range map[string]record.Record{lastKey: c.books.Last, bestKey: c.books.Best} {
+	all := map[string]any{lastKey: c.books.Last, bestKey: c.books.Best}
+	if c.books.Begun != nil {
+		all[begunKey] = c.books.Begun
+	}
+	for name, r := range all {
 		text, err := json.Marshal(r)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package train_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -291,6 +292,37 @@ func TestResumeKeepsTheBooks(t *testing.T) {
 	}
 	if r.Last.Pass != 5 || r.Best.Pass != 2 || !slices.Equal(r.BestW, first.BestW) || r.Last.Seconds <= first.Last.Seconds {
 		t.Errorf("last %+v\nbest %+v", r.Last, r.Best)
+	}
+}
+
+// What a run measured before its first pass is in the result of a resumed one, which does not measure again.
+func TestResumeKeepsWhatItBeganWith(t *testing.T) {
+	for _, stop := range []int{1, 3} { // the pass that is interrupted
+		dir, measured := t.TempDir(), 0
+		begin := func(_ context.Context, w []float32) (*structured.Metrics, error) {
+			measured++
+			if slices.ContainsFunc(w, func(x float32) bool { return x != 0 }) {
+				t.Error("the weights that were measured are not those of the start")
+			}
+			return &structured.Metrics{Measures: []structured.Measure{{Name: "f1", Value: 0.75}}}, nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		p, s := traintest.LoopProblem()
+		m := &script{SGD: methods.SGD{Rate: 0.1}, pass: func(ctx context.Context, s *train.State) error {
+			if s.Passes == stop {
+				cancel()
+			}
+			return ctx.Err()
+		}}
+		r, err := (&train.Trainer{Problem: p, Method: m, Passes: 5, Begin: begin, Checkpoint: newCheckpoint(t, dir)}).Run(ctx, s)
+		if !errors.Is(err, train.ErrInterrupted) || r.Begun.Get("f1") != 0.75 {
+			t.Fatalf("%v of %v", err, r)
+		}
+		p, s = traintest.LoopProblem()
+		r, err = (&train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 5, Begin: begin, Checkpoint: openCheckpoint(t, dir)}).Run(t.Context(), s)
+		if err != nil || r.Last.Pass != 5 || r.Begun.Get("f1") != 0.75 || measured != 1 {
+			t.Errorf("interrupted in pass %d: began with %v, measured %d times: %v", stop, r.Begun, measured, err)
+		}
 	}
 }
 

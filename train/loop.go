@@ -28,8 +28,10 @@ type Trainer struct {
 
 	// Evaluate measures weights on development and test data; either result may be nil. A nil Evaluate measures
 	// nothing.
-	Evaluate  func(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error)
-	Continues bool // the weights that the run begins with are of use: they are measured before the first pass
+	Evaluate func(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error)
+
+	// Begin measures the weights that the run begins with on development data, where these are of use; else it is nil.
+	Begin func(ctx context.Context, w []float32) (*structured.Metrics, error)
 
 	Recorders  []record.Recorder // Run closes them
 	Checkpoint *Checkpoint       // nil: no checkpoints
@@ -43,9 +45,7 @@ type Result struct {
 	BestW  []float32     // its weights
 	Reason string        // why the run ended
 
-	// Begun has the metrics on development data of the weights that a run began with that Continues and was not
-	// resumed; else nil.
-	Begun *structured.Metrics
+	Begun *structured.Metrics // what Trainer.Begin measured when the run began, also of a resumed one
 }
 
 // ErrInterrupted reports that the context ended a run. The result, and the checkpoint if there is one, hold everything
@@ -118,7 +118,6 @@ type loop struct {
 	books books
 	w     []float32 // weights at the last pass boundary
 	rise  float64   // of the estimated dual in the last pass; +∞ in the first one
-	begun *structured.Metrics
 
 	behind bool // the checkpoint is older than the last boundary
 }
@@ -143,9 +142,9 @@ func (l *loop) start(ctx context.Context) error {
 	if err := CheckTerms(l.Method, l.Problem.Objective, l.Problem.OnDevice()); err != nil {
 		return err
 	}
-	if l.Continues && l.Evaluate != nil && !resumes {
+	if l.Begin != nil && l.books.Begun == nil && l.s.Passes == 0 {
 		var err error
-		if l.begun, _, err = l.Evaluate(ctx, l.s.W); err != nil {
+		if l.books.Begun, err = l.Begin(ctx, l.s.W); err != nil {
 			return l.failed(ctx, err)
 		}
 	}
@@ -442,7 +441,7 @@ func (l *loop) keepBest(r record.Record) {
 }
 
 func (l *loop) result() *Result {
-	r := &Result{Last: l.books.Last, W: l.w, Best: l.books.Best, BestW: l.books.BestW, Reason: l.reason(), Begun: l.begun}
+	r := &Result{Last: l.books.Last, W: l.w, Best: l.books.Best, BestW: l.books.BestW, Reason: l.reason(), Begun: l.books.Begun}
 	if r.BestW == nil {
 		r.BestW = slices.Clone(r.W)
 	}

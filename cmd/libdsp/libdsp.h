@@ -1,18 +1,23 @@
-/* libdsp: dsp's oracles as a C library.
+/* libdsp: dsp's oracles as a C library. This file has the types; the library's build writes a header that has all functions, too.
  *
- * A form is a structure with its sizes. A batch is a form with the layout of its examples: where each one's rows and output begin. Questions
- * take a batch and the values of its potentials: plain float arrays, one for each part, that the caller owns. Nothing is copied.
+ * A form is a structure with its sizes (dsp_form). A batch is a form with the layout of its examples: where each one's rows and output begin
+ * (dsp_batch). Questions take a batch and the values of its potentials: plain float arrays, one for each part, that the caller owns. Nothing is
+ * copied: dsp_max, dsp_exp, dsp_loss, dsp_top, dsp_sample, dsp_score, dsp_divergence, dsp_hessian. A question with a budget may answer for some of
+ * the examples: dsp_run.
  *
- * Every function that returns char* returns NULL, or a message that the caller must give to dsp_free. Handles are positive numbers; a form
- * and a batch live until dsp_release. All functions may be called from any number of threads at the same time. After a fork the library
- * cannot be used in the child.
+ * Every function that returns char* returns NULL, or a message that the caller must give to dsp_free. Handles are positive numbers; a form,
+ * a batch and a GPU live until dsp_release. All functions may be called from any number of threads at the same time. After a fork the library
+ * cannot be used in the child. dsp_abi returns the DSP_ABI that the library was built with: do not use one of another.
  *
  * Arrays: "values" has a pointer for each part, to [rows, width] floats in C order; a part that examples share has one row, and its
- * marginals have one row for each example. Outputs y are int32 numbers, one example after the other.
+ * marginals have one row for each example. Outputs y are int32 numbers, one example after the other. Potentials that are NaN, +infinity or
+ * beyond +-1e30 have the value NaN; their best output is that of potentials of 0 in their place.
  *
- * dsp_cuda_...: "values", "value" (double) and marginals are addresses in the memory of a GPU, of arrays that begin at
- * multiples of 16 bytes and have those sizes. Work goes into the caller's CUstream, and nothing waits for it but
- * dsp_cuda_max. Chains and dependency trees answer. The library needs to be built by make libdsp-gpu.
+ * GPUs: dsp_cuda_open opens one, in the process's primary context, of a library that make libdsp-gpu built (dsp_cuda_built). dsp_cuda_exp,
+ * dsp_cuda_loss and dsp_cuda_max answer for chains and dependency trees: "values", "value" (double) and marginals are addresses in its memory
+ * (dsp_cuda_owner tells whose), of arrays that begin at multiples of 16 bytes and have those sizes. Work goes into the caller's CUstream, and
+ * nothing waits for it but dsp_cuda_max, whose outputs and values are in the host's memory. After an error of the GPU its handle answers no
+ * more (dsp_cuda_failed): release it, and open the GPU again.
  */
 #ifndef LIBDSP_H
 #define LIBDSP_H

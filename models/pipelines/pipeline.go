@@ -111,6 +111,11 @@ func (w *Worker) Split(text string, start int, lines bool) ([]conllu.Sentence, e
 	return w.split(text, start, lines, false)
 }
 
+// Pretokenised is Split for one sentence, whose tokens white space separates.
+func (w *Worker) Pretokenised(sentence string) ([]conllu.Sentence, error) {
+	return w.split(sentence, 0, false, true)
+}
+
 // split is Split, also for text that is split already: every line is a sentence, and white space separates its tokens.
 func (w *Worker) split(text string, start int, lines, already bool) ([]conllu.Sentence, error) {
 	paragraphs := characters.Paragraphs(text, lines || already)

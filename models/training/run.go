@@ -179,11 +179,18 @@ func (r *Run) sayRate(took time.Duration) {
 // trainer runs the method as the configuration says. It writes no files.
 func (r *Run) trainer() *train.Trainer {
 	c := &r.config
-	return &train.Trainer{
+	t := &train.Trainer{
 		Problem: r.problem, Method: r.method,
 		Passes: c.Passes, Gap: float64(c.Gap), Patience: c.Patience,
-		Lazy: c.Lazy(), Evaluate: r.evaluate, Continues: c.Init != "" && r.data.Dev != nil,
+		Lazy: c.Lazy(), Evaluate: r.evaluate,
 	}
+	if c.Init != "" && r.data.Dev != nil {
+		t.Begin = func(ctx context.Context, w []float32) (*structured.Metrics, error) {
+			dev, err := r.measure(ctx, w, r.data.Dev)
+			return dev[0], err
+		}
+	}
+	return t
 }
 
 // newState is the state of a run at w before its first pass.
@@ -252,21 +259,28 @@ func (r *Run) started() []float32 {
 
 // evaluate measures weights on the development and test data.
 func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
+	all, err := r.measure(ctx, w, r.data.Dev, r.data.Test)
+	return all[0], all[1], err
+}
+
+// measure measures weights on data; nil of data that are missing or empty.
+func (r *Run) measure(ctx context.Context, w []float32, data ...*structured.Dataset) ([]*structured.Metrics, error) {
 	m := r.ModelWith(w)
 	if r.measurers == nil {
 		r.measurers = models.NewRanks(r.o.ranks())
 	}
 	m.ShareWith(r.measurers)
-	measure := func(d *structured.Dataset) *structured.Metrics {
-		if d == nil || d.Len() == 0 || err != nil {
-			return nil
+	all := make([]*structured.Metrics, len(data))
+	for k, d := range data {
+		if d == nil || d.Len() == 0 {
+			continue
 		}
-		var result structured.Metrics
-		result, err = m.Evaluate(ctx, d, false, r.config.Threads)
-		return &result
+		result, err := m.Evaluate(ctx, d, false, r.config.Threads)
+		if all[k] = &result; err != nil {
+			return all, err
+		}
 	}
-	dev, test = measure(r.data.Dev), measure(r.data.Test)
-	return dev, test, err
+	return all, nil
 }
 
 func (r *Run) result(out *train.Result) *Result {

@@ -310,5 +310,8 @@ func TestInitThatForgets(t *testing.T) {
 		if strings.Contains(r.stderr, warning) != warns {
 			t.Errorf("development data like the new ones: %v; warned %v: %s", !warns, !warns, r.stderr)
 		}
+		if again := dsp(t, "train", "--resume", filepath.Join(dir, fmt.Sprint(warns)), "--passes", "20").ok(); strings.Contains(again.stderr, warning) != warns {
+			t.Errorf("resumed; warned %v: %s", !warns, again.stderr)
+		}
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/requests"
@@ -107,8 +109,8 @@ const charactersPerPosition = 10
 // sentencesAtOnce is how many sentences a worker annotates before it looks whether somebody still waits for them.
 const sentencesAtOnce = 16
 
-// predictLine answers POST /predict for a pipeline: raw text, or an object {"text": …} per line. The answer has an object per sentence, or is
-// CoNLL-U with ?format=conllu.
+// predictLine answers POST /predict for a pipeline: raw text, or an object per line, {"text": …} or a sentence {"words": […]}. The answer has an object
+// per sentence, or is CoNLL-U with ?format=conllu.
 func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) error {
 	o, err := lineOptions(r)
 	if err != nil {
@@ -135,16 +137,15 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 		return err
 	}
 	defer leave()
-	var paragraphs []characters.Paragraph
-	for _, text := range texts {
-		some := pipelines.Pieces(text, o.lines)
-		for _, p := range some {
+	var paragraphs []lineText
+	for _, t := range texts {
+		for _, p := range pipelines.Pieces(t.Text, o.lines) {
 			if n, most := utf8.RuneCountInString(p.Text), charactersPerPosition*s.o.Limits.Positions; n > most {
 				return structured.BadInput("a paragraph of %d characters, expected at most %d (%d times --max-positions); part it by empty lines, or send shorter texts",
 					n, most, charactersPerPosition)
 			}
+			paragraphs = append(paragraphs, lineText{p, t.words})
 		}
-		paragraphs = append(paragraphs, some...)
 	}
 	var to []byte
 	size := answerSize{held: held}
@@ -152,7 +153,11 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 	for _, p := range paragraphs {
 		var sentences []conllu.Sentence
 		err := l.run(r.Context(), l.splitting(p.Text), func(worker *pipelines.Worker) (err error) {
-			sentences, err = worker.Split(p.Text, p.Start, o.lines)
+			if p.words {
+				sentences, err = worker.Pretokenised(p.Text)
+			} else {
+				sentences, err = worker.Split(p.Text, p.Start, o.lines)
+			}
 			return err
 		})
 		if err != nil {
@@ -224,15 +229,21 @@ func isPlain(r *http.Request) bool {
 	return err == nil && kind == "text/plain"
 }
 
+// lineText is a text, or the words of a sentence with blanks between them.
+type lineText struct {
+	characters.Paragraph
+	words bool
+}
+
 // lineTexts returns the texts of a body.
-func lineTexts(r *http.Request, body []byte) ([]string, error) {
+func lineTexts(r *http.Request, body []byte) ([]lineText, error) {
 	if !utf8.Valid(body) {
 		return nil, structured.BadInput("the body is not UTF-8")
 	}
 	if isPlain(r) {
-		return []string{string(body)}, nil
+		return []lineText{{Paragraph: characters.Paragraph{Text: string(body)}}}, nil
 	}
-	var texts []string
+	var texts []lineText
 	number := 0
 	for text := range bytes.Lines(body) {
 		number++
@@ -240,7 +251,8 @@ func lineTexts(r *http.Request, body []byte) ([]string, error) {
 			continue
 		}
 		var object struct {
-			Text *string `json:"text"`
+			Text  *string  `json:"text"`
+			Words []string `json:"words"`
 		}
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
@@ -250,13 +262,25 @@ func lineTexts(r *http.Request, body []byte) ([]string, error) {
 				err = fmt.Errorf("more text after the object")
 			}
 		}
-		if err == nil && object.Text == nil {
+		switch {
+		case err != nil:
+		case object.Text != nil && object.Words != nil:
+			err = fmt.Errorf("text and words")
+		case object.Text != nil:
+			texts = append(texts, lineText{Paragraph: characters.Paragraph{Text: *object.Text}})
+		case len(object.Words) == 0:
 			err = fmt.Errorf("no text")
+		default:
+			for k, w := range object.Words {
+				if w == "" || strings.ContainsFunc(w, unicode.IsSpace) || w != conllu.Empty && characters.Seen(w) == conllu.Empty {
+					err = fmt.Errorf("word %d, %q, has white space or nothing that is seen", k+1, w)
+				}
+			}
+			texts = append(texts, lineText{characters.Paragraph{Text: strings.Join(object.Words, " ")}, true})
 		}
 		if err != nil {
-			return nil, structured.BadInput(`line %d: %w; expected an object {"text": "…"} per line, or raw text with Content-Type: text/plain`, number, err)
+			return nil, structured.BadInput(`line %d: %w; expected an object {"text": "…"} or {"words": ["…"]} per line, or raw text with Content-Type: text/plain`, number, err)
 		}
-		texts = append(texts, *object.Text)
 	}
 	return texts, nil
 }

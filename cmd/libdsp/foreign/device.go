@@ -369,12 +369,22 @@ func (t *Batch) MaxOn(g *Device, at There, y []int32, value []float64) error {
 		}
 		device.Download(d, value, to)
 		device.Download(d, bad, invalid)
+		var host [][]float32
+		l := t.form.lanes.Get().(*lane)
 		for b := range n {
-			if bad[b] != 0 || bad[n] != 0 {
-				value[b] = math.NaN()
-				clear(y[t.outputs[b]:t.outputs[b+1]])
+			if bad[b] == 0 && bad[n] == 0 {
+				continue
 			}
+			if host == nil {
+				for k, x := range q.there {
+					host = append(host, make([]float32, t.Size(k)))
+					device.Download(d, host[k], x)
+				}
+			}
+			value[b] = math.NaN()
+			l.standIn(t, host, b, y[t.outputs[b]:t.outputs[b+1]])
 		}
+		t.form.lanes.Put(l)
 		return nil
 	})
 }

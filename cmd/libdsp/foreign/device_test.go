@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -234,6 +235,28 @@ func TestGPULoss(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Best outputs of potentials that are not valid are those of the host.
+func TestGPUBestOutputOfNaN(t *testing.T) {
+	c := newCaller(t)
+	for _, settings := range drawn {
+		b, values, _ := draw(t, rand.New(rand.NewPCG(5, 1)), settings, 0, 4, 1, 7, 3)
+		values[0][b.Size(0)/2] = notANumber
+		want, score := make([]int32, b.Numbers()), make([]float64, b.Len())
+		if _, err := b.Max(values, Run{}, want, score); err != nil {
+			t.Fatal(err)
+		}
+		there, free := c.upload(values)
+		got, value := make([]int32, b.Numbers()), make([]float64, b.Len())
+		if err := b.MaxOn(c.g, there, got, value); err != nil {
+			t.Fatal(err)
+		}
+		free()
+		if !slices.Equal(got, want) || math.IsNaN(score[0]) || !math.IsNaN(score[2]) || !math.IsNaN(value[2]) {
+			t.Errorf("%s: %v with %v, expected %v with %v", settings, got, value, want, score)
 		}
 	}
 }

@@ -24,22 +24,31 @@ func (l *lane) asked(t *Batch) *structured.Potentials {
 }
 
 // Max writes the best output of every example to y [Numbers], and its score to value [B]: for structures that are answered by bounds an upper
-// bound of the best score. An example without an output has value −∞.
+// bound of the best score. An example without an output has value −∞ and zeros, and one whose potentials are not valid NaN and an output: standIn.
 func (t *Batch) Max(values [][]float32, run Run, y []int32, value []float64) (int, error) {
 	if err := t.fits(y, 1, value, 1); err != nil {
 		return 0, err
 	}
 	return t.each(values, run, func(l *lane, lo, hi int) {
-		out := y[t.outputs[lo]:t.outputs[hi]]
-		if t.rooted == nil {
-			l.oracle.Max(&l.θ, out, value[lo:hi])
-			return
+		l.max(t, y[t.outputs[lo]:t.outputs[hi]], value[lo:hi])
+		for b := lo; b < hi; b++ {
+			if math.IsNaN(value[b]) {
+				l.standIn(t, values, b, y[t.outputs[b]:t.outputs[b+1]])
+			}
 		}
-		θ := l.asked(t)
-		l.rooted.y = vec.Grow(l.rooted.y, θ.OutputSize())
-		l.oracle.Max(θ, l.rooted.y, value[lo:hi])
-		narrowOutputs(out, l.rooted.y, l.outputs)
 	})
+}
+
+// max is Max for a share.
+func (l *lane) max(t *Batch, y []int32, value []float64) {
+	if t.rooted == nil {
+		l.oracle.Max(&l.θ, y, value)
+		return
+	}
+	θ := l.asked(t)
+	l.rooted.y = vec.Grow(l.rooted.y, θ.OutputSize())
+	l.oracle.Max(θ, l.rooted.y, value)
+	narrowOutputs(y, l.rooted.y, l.outputs)
 }
 
 // Exp writes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every example to value [B] and, if u is not nil, the marginals to u, an array for each part
@@ -101,7 +110,8 @@ func (t *Batch) Loss(values [][]float32, run Run, y []int32, value []float64, gr
 	})
 }
 
-// TopK writes the k best outputs: count [B], score [B×k], and y, where output j of example b has place k·outputs[b] + j·(its length).
+// TopK writes the k best outputs: count [B], score [B×k], and y, where output j of example b has place k·outputs[b] + j·(its length). Of potentials
+// that are not valid it is one output of the score NaN: standIn.
 func (t *Batch) TopK(values [][]float32, run Run, k int, y []int32, score []float64, count []int) (int, error) {
 	if k < 1 || k > mostNumbers || t.Numbers() > 0 && k > math.MaxInt/16/t.Numbers() {
 		return 0, fmt.Errorf("%d best outputs, expected at least 1", k)
@@ -125,6 +135,11 @@ func (t *Batch) TopK(values [][]float32, run Run, k int, y []int32, score []floa
 				score[(lo+b)*k+j] = l.best.Score[b*k+j]
 				to := y[k*t.outputs[lo+b]+j*size:][:size]
 				l.copyOutput(t, to, l.best.Output(j, θ.Outputs[b], θ.Outputs[b+1]))
+			}
+		}
+		for b := lo; b < hi; b++ {
+			if count[b] > 0 && math.IsNaN(score[b*k]) {
+				l.standIn(t, values, b, y[k*t.outputs[b]:][:t.outputs[b+1]-t.outputs[b]])
 			}
 		}
 	})

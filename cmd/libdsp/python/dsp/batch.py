@@ -153,7 +153,7 @@ class Batch(_Handle):
     [B+1]: the edges of graphs, between variables counted from 0 in each example.
 
     Values are a list of float32 arrays, one for each part, [rows, width] in C order (a tied part has one row). Potentials may be −∞. Those that are
-    NaN, +∞ or beyond ±1e30 give NaN as an answer.
+    NaN, +∞ or beyond ±1e30 give NaN as an answer, and count as 0 in the best output.
     """
 
     def __init__(self, form, outputs, rows, gold=None, gold_offsets=None, ends=None, types=None, edge_offsets=None):

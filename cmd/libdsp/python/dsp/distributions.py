@@ -7,7 +7,8 @@ batch of B examples:
     marginals        its gradient: a tuple of arrays in the shapes of the potentials; of potentials that examples share, one for each example
     score(y), log_prob(y), nll(y)
                      of outputs y, float64 [B]; nll is −log_prob, never below 0, and +∞ where potentials forbid y
-    argmax, max      the best outputs, and their scores [B]
+    argmax, max      the best outputs, and their scores [B]; where potentials are NaN, +∞ or beyond ±1e30 the score is NaN, as all sums are, and the
+                     output is the best one if these potentials were 0
     topk(k)          the k best outputs [k, B, …], and their scores [k, B]: −∞ where there are fewer
     sample(n, seed)  n outputs [n, B, …]
     entropy, kl(q)   in nats [B]

@@ -14,6 +14,8 @@ def draw(r, style, *shape):
     if style == "ties":
         return r.integers(-1, 2, shape).astype(np.float32)
     x = r.normal(size=shape).astype(np.float32) * (6 if style == "sharp" else 1)
+    if style == "invalid":
+        x[r.random(shape) < 0.3] = [np.nan, np.inf, -1e31][r.integers(3)]
     if style == "masked":
         x[r.random(shape) < 0.15] = [-np.inf, -1e30, -1e4][r.integers(3)]
     return x
@@ -427,6 +429,24 @@ def test_nan_and_infinity():
     assert np.isnan(d.marginals[0][1]).all() and (d.marginals[0][2] == 0).all()
     nll = d.nll(np.zeros((3, 2), int))
     assert np.isnan(nll[1]) and nll[2] == np.inf
+
+
+def _matching(r, style):
+    return dsp.Matching(draw(r, style, 2, 3, 3), draw(r, style, 2, 3)), None
+
+
+@pytest.mark.parametrize("name", [*CASES, "matching"])
+def test_best_output_of_nan(name):
+    """Of potentials that are no numbers the best output says NaN, and is an output nevertheless: score refuses what is none."""
+    r = np.random.default_rng(7)
+    for _ in range(3):
+        d, _ = CASES.get(name, _matching)(r, "invalid")
+        assert np.isnan(d.max).any() and not np.isinf(d.max).any()
+        d.score(d.argmax)
+        if d._layout.batch.form.ranks:
+            y, scores = d.topk(2)
+            assert np.array_equal(np.isnan(scores[0]), np.isnan(d.max))
+            d.score(tuple(x[0] for x in y) if isinstance(y, tuple) else y[0])
 
 
 @pytest.mark.parametrize("make, words", [

@@ -119,3 +119,13 @@ def test_attributes_are_those_of_crfsuite():
     assert attributes(["a", "b"]) == {"a": 1, "b": 1}
     assert attributes({"k": "v", "n": 2, "t": True, "f": False, "p": {"q": "r", "s": 3}, "l": ["x"], "e": {"y"}}) == {
         "k:v": 1, "n": 2, "t": 1, "f": 0, "p:q:r": 1, "p:s": 3, "l:x": 1, "e:y": 1}
+
+
+def test_words_for_a_pipeline(tmp_path):
+    """A pipeline takes texts, and sentences as lists of words, which stay as they are."""
+    rows = [(1, "the", "DET", 2, "det"), (2, "fox", "NOUN", 3, "nsubj"), (3, "sees", "VERB", 0, "root"), (4, ".", "PUNCT", 3, "punct")]
+    lines = [f"{i}\t{form}\t{form}\t{upos}\t_\t_\t{head}\t{rel}\t_\t{'SpaceAfter=No' if i == 3 else '_'}" for i, form, upos, head, rel in rows]
+    (tmp_path / "trees.conllu").write_text(("# text = the fox sees.\n" + "\n".join(lines) + "\n\n") * 8)
+    program.run("train", "--task", "pipeline", "--train", tmp_path / "trees.conllu", "--passes", "2", "--quiet", "--out", tmp_path / "pipe")
+    with_words = dsp.load(tmp_path / "pipe").predict(["the fox sees.", ["the", "fox", "sees."]])
+    assert [[w["form"] for w in s["words"]] for s in with_words] == [["the", "fox", "sees", "."], ["the", "fox", "sees."]]

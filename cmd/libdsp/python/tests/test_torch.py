@@ -307,6 +307,25 @@ def test_crf_messages():
             call()
 
 
+def test_crf_of_a_batch():
+    """A batch has the answers of its sequences, one by one and with batches first; decode gives numbers of Python."""
+    c, turned = crf(4), crf(4, batch_first=True)
+    turned.load_state_dict(c.state_dict())
+    e, y, n = torch.randn(6, 5, 4), torch.randint(4, (6, 5)), torch.tensor([6, 3, 1, 5, 6])
+    mask = (torch.arange(6)[:, None] < n).to(torch.uint8)
+    alone = [(e[:k, b:b + 1], y[:k, b:b + 1]) for b, k in enumerate(n.tolist())]
+    torch.testing.assert_close(c(e, y, mask, reduction="none"), torch.stack([c(*x) for x in alone]), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(turned(e.transpose(0, 1), y.T, mask.T, reduction="none"), c(e, y, mask, reduction="none"))
+    torch.testing.assert_close(c(e, y, mask.fill_(1)), c(e, y))
+    mask = torch.arange(6)[:, None] < n
+    best = c.decode(e, mask)
+    assert best == [c.decode(x)[0] for x, _ in alone] == turned.decode(e.transpose(0, 1), mask.T)
+    assert all(type(t) is int for row in best for t in row)
+    for call in (lambda: c.decode(e, ~mask), lambda: turned.decode(e.transpose(0, 1), ~mask.T), lambda: c.marginals(e, ~mask)):
+        with pytest.raises(ValueError, match="mask of the first timestep must all be on"):
+            call()
+
+
 def test_crf_is_a_module():
     c = crf()
     other = copy.deepcopy(c)
