@@ -158,6 +158,9 @@ func (h *conllHead) setFirst(file, line string, number int) error {
 	if prose := h.prose(fields); err != nil && prose != "" {
 		return structured.BadInput("%v%s", err, prose) // which is no matter of columns
 	}
+	if err != nil && h.single && strings.ContainsAny(line, ",;") {
+		return structured.BadInput("%w; columns are separated by tabs or blanks", err)
+	}
 	return err
 }
 
@@ -278,6 +281,15 @@ func (h *conllHead) prose(fields []string) string {
 		return ""
 	}
 	return "; it looks like raw text, and should be one token per line"
+}
+
+// blanksAreText returns an addition to the error that a line has a wrong number of columns: that its blanks separate
+// none, or nothing.
+func (h *conllHead) blanksAreText(line string) string {
+	if !h.tabs || !strings.Contains(strings.Trim(line, blanks), " ") {
+		return ""
+	}
+	return "; tabs separate columns, as in line " + strconv.Itoa(h.first)
 }
 
 // expected returns how many columns a line should have, and why.
@@ -424,7 +436,7 @@ func (p *conllParser) add(line string) error {
 func (p *conllParser) addToken(line string) error {
 	p.fields = p.split(p.fields[:0], line)
 	if n := len(p.fields); n != len(p.roles) {
-		return p.bad("%s, expected %s%s", columnCount(n), p.expected(), p.prose(p.fields))
+		return p.bad("%s, expected %s%s", columnCount(n), p.expected(), p.prose(p.fields)+p.blanksAreText(line))
 	}
 	for c, field := range p.fields {
 		if field == "" {
