@@ -81,15 +81,16 @@ func Prose(text []byte, columns Columns, width int, comments string, known func(
 }
 
 // ProseInConllu is Prose for text that should be CoNLL-U: a line of words that is neither a comment nor has tabs, and
-// not ten columns, either.
+// not ten columns, either, nor a word with labels behind it.
 func ProseInConllu(text []byte) (line string, number int, found bool) {
 	for raw := range bytes.Lines(text) {
 		number++
 		if isBlank(bytes.TrimRight(raw, "\r\n")) || raw[0] == '#' {
 			continue
 		}
-		n := len(bytes.Fields(raw))
-		return string(bytes.TrimSpace(raw)), number, bytes.IndexByte(raw, '\t') < 0 && n > 1 && n != len(conlluColumns)
+		fields := strings.Fields(string(raw))
+		prose := bytes.IndexByte(raw, '\t') < 0 && len(fields) > 1 && len(fields) != len(conlluColumns) && slices.ContainsFunc(fields[1:], wordLike)
+		return string(bytes.TrimSpace(raw)), number, prose
 	}
 	return "", 0, false
 }
