@@ -131,7 +131,7 @@ func (h *conllHead) read(in *blocks) (bool, error) {
 		looked = append(looked, b)
 		for n, line := range b.lines() {
 			said, comment := h.byHand(line)
-			if comment || isBlank(line) || docStart(line) {
+			if comment || IsBlank(line) || docStart(line) {
 				continue
 			}
 			if said || line[0] != hash[0] {
@@ -190,7 +190,7 @@ func (h *conllHead) setGood(in *blocks, looked []block, line string, number int)
 				continue
 			}
 			switch {
-			case isBlank(line) || docStart(line):
+			case IsBlank(line) || docStart(line):
 				if ends() {
 					return nil
 				}
@@ -362,7 +362,7 @@ func (p *conllParser) parse(b block) (*columnPart, error) {
 		case b.leftOut[number]:
 			p.endSentence()
 			p.skip(line)
-		case isBlank(line):
+		case IsBlank(line):
 			p.endSentence()
 			p.skip("")
 		case docStart(line):
