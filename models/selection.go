@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/registry"
@@ -99,12 +100,12 @@ func (m *Model) CopyExamples(w io.Writer, r Request, d *structured.Dataset, some
 	if err != nil {
 		return err
 	}
-	text, err := io.ReadAll(in)
+	whole, err := io.ReadAll(in)
 	if err = cmp.Or(err, in.Close()); err != nil {
 		return err
 	}
-	lines := bytes.Split(text, []byte("\n"))
-	blank := func(k int) bool { return k < 0 || k >= len(lines) || len(bytes.TrimSpace(lines[k])) == 0 }
+	lines := bytes.Split(whole, []byte("\n"))
+	blank := func(k int) bool { return k < 0 || k >= len(lines) || text.IsBlank(lines[k]) }
 	var copied []byte
 	for _, e := range some {
 		from := d.Lines[e.Example] - 1

@@ -192,6 +192,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 		return err
 	}
 	var err error
+	leftOut := len(s.Remarks.Reasons()) // of other files
 	if s.task.Read != nil {
 		d, err = s.task.Read(s.config, tasks.Source{Path: path, Format: s.Format, Masks: s.Masks, Labels: s.labels, Dim: s.dim, Edges: s.inputs.Edges,
 			Unlabeled: !s.Labels, Remarks: s.Remarks, Threads: s.Threads})
@@ -201,6 +202,9 @@ func (s source) read(path string) (*structured.Dataset, error) {
 		d, err = s.shared.read(s, path, func() error { return formats.Through(open, read) })
 	} else {
 		err = formats.Through(open, read)
+	}
+	if reasons := s.Remarks.Reasons(); errors.Is(err, host.ErrNoTokens) && len(reasons) > leftOut {
+		err = allBad(path, reasons[leftOut])
 	}
 	if err == nil && s.Dense != "" {
 		err = s.readDense(d)
@@ -217,6 +221,11 @@ func (s source) read(path string) (*structured.Dataset, error) {
 		return d, relabel(d, s.labels)
 	}
 	return d, nil
+}
+
+// allBad is the error of a file all of whose examples are left out, with the reason for the first.
+func allBad(path, first string) error {
+	return structured.BadInput("%s: every example is bad; the first: %s", path, first)
 }
 
 // readLabelled is readFrom of text whose labels may be known in part.

@@ -213,7 +213,7 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, s so
 	say.Add(sum.Remarks...)
 	switch {
 	case err == nil && len(sum.Bad) > 0 && len(sum.Bad) == sum.Examples:
-		err = structured.BadInput("%s: every example is bad; the first: %s", name, sum.Bad[0])
+		err = allBad(name, sum.Bad[0])
 	case err == nil && sum.Examples == 0 && sum.Empty != "":
 		err = structured.BadInput("%s", sum.Empty)
 	case err == nil && m.knowsNone(sum.Known):

@@ -57,6 +57,23 @@ func TestTreesAreRestored(t *testing.T) {
 	}
 }
 
+// Words keep their bytes, in any encoding, and spaces beyond ASCII, which separate nothing.
+func TestWordsKeepTheirBytes(t *testing.T) {
+	for _, word := range []string{"caf\xe9", "\xff\xfe", "10\u00a0000", "\u3000", "\u2028x", "\x85", "é\ufffd"} {
+		text := "(S (NN " + word + ")\r\n\t(VB a))"
+		all := parse(t, text)
+		if len(all) != 1 {
+			t.Fatalf("%q: %d trees", text, len(all))
+		}
+		if words, _ := all[0].Words(nil, nil); len(words) != 2 || words[0] != word {
+			t.Errorf("%q is read as %q", word, words)
+		}
+		if want := "(S (NN " + word + ") (VB a))"; string(all[0].Append(nil)) != want {
+			t.Errorf("%q is written as %q", want, all[0].Append(nil))
+		}
+	}
+}
+
 // Brackets in words and labels are written as the Penn Treebank writes them, each as its own, so that the line can be
 // read again.
 func TestBracketsAreEscaped(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/constituents"
@@ -109,7 +108,7 @@ func (p *parser) next() (string, error) {
 	}
 	var token strings.Builder
 	for {
-		c, _, err := p.in.ReadRune()
+		c, err := p.in.ReadByte()
 		switch {
 		case err == io.EOF && token.Len() > 0:
 			return token.String(), nil
@@ -117,25 +116,28 @@ func (p *parser) next() (string, error) {
 			return "", structured.BadInput("%s:%d: %w", p.path, p.line, err)
 		case err != nil:
 			return "", err
-		case unicode.IsSpace(c) && token.Len() == 0:
+		case isSpace(c) && token.Len() == 0:
 			if c == '\n' {
 				p.line++
 			}
 			continue
-		case unicode.IsSpace(c), (c == '(' || c == ')') && token.Len() > 0:
-			_ = p.in.UnreadRune()
+		case isSpace(c), (c == '(' || c == ')') && token.Len() > 0:
+			_ = p.in.UnreadByte()
 			return token.String(), nil
 		case c == '(' || c == ')':
 			return string(c), nil
 		}
-		token.WriteRune(c)
+		token.WriteByte(c)
 	}
 }
+
+// isSpace reports whether c separates tokens. Spaces beyond ASCII may be words, or inside of them.
+func isSpace(c byte) bool { return strings.IndexByte(" \t\n\v\f\r", c) >= 0 }
 
 // skipLine skips the rest of a line.
 func (p *parser) skipLine() error {
 	for {
-		switch c, _, err := p.in.ReadRune(); {
+		switch c, err := p.in.ReadByte(); {
 		case err == io.EOF:
 			return nil
 		case err != nil:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/brackets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Brackets is the name of the format.
@@ -32,7 +33,7 @@ var _ = builtin(Format{
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		d, err := brackets.Reader{Names: o.Labels, Line: o.Line, Remarks: o.Remarks}.Read(r, path)
 		if err == nil && d.Len() == 0 {
-			err = structured.BadInput("%s: no trees, expected one in brackets, such as (TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks))))", path)
+			err = structured.BadInput("%s: %w, expected trees in brackets, such as (TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks))))", path, host.ErrNoTokens)
 		}
 		return d, err
 	},

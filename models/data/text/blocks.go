@@ -75,8 +75,8 @@ func (p *place) checkLabel(label string, labels *structured.Alphabet) error {
 
 const blanks = " \t\r\v\f"
 
-// isBlank reports whether a line is white space.
-func isBlank[S string | []byte](line S) bool {
+// IsBlank reports whether a line is white space, of ASCII: an ideographic space or one that does not break may be a token.
+func IsBlank[S string | []byte](line S) bool {
 	for i := range len(line) {
 		if strings.IndexByte(blanks, line[i]) < 0 {
 			return false
@@ -170,7 +170,7 @@ func (c *blocks) fill(want int) error {
 func afterBlank(text []byte, from int) int {
 	for end := bytes.LastIndexByte(text, '\n') + 1; end > from; {
 		start := bytes.LastIndexByte(text[:end-1], '\n') + 1
-		if isBlank(text[start : end-1]) {
+		if IsBlank(text[start : end-1]) {
 			return end
 		}
 		end = start
@@ -182,7 +182,7 @@ func afterBlank(text []byte, from int) int {
 func (b *block) without(line int) {
 	sequence := []int{}
 	for number, text := range b.lines() {
-		if !isBlank(text) {
+		if !IsBlank(text) {
 			sequence = append(sequence, number)
 		} else if number >= line {
 			break

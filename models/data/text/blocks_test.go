@@ -74,7 +74,7 @@ func TestBlocksEndAtBlankLines(t *testing.T) {
 				}
 				lines := string(rune('0' + b.line))
 				for _, line := range b.lines() {
-					if isBlank(line) {
+					if IsBlank(line) {
 						line = "_"
 					}
 					lines += line

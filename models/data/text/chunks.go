@@ -110,7 +110,7 @@ func (p *Chunks) Next() (Chunk, bool, error) {
 func afterBlankLine(text []byte, from int) int {
 	for end := bytes.LastIndexByte(text, '\n') + 1; end > from; {
 		start := bytes.LastIndexByte(text[:end-1], '\n') + 1
-		if len(bytes.TrimSpace(text[start:end])) == 0 {
+		if IsBlank(text[start : end-1]) {
 			return end
 		}
 		end = start
@@ -127,11 +127,11 @@ func (p Chunk) Halves(lines bool) (first, second Chunk, several bool) {
 		if end == 0 {
 			break
 		}
-		blank := len(bytes.TrimSpace(p.Text[at:at+end])) == 0
+		blank := IsBlank(p.Text[at : at+end-1])
 		at += end
 		line++
 		after := p.Text[at:]
-		if next, _, _ := bytes.Cut(after, []byte{'\n'}); !lines && (!blank || len(bytes.TrimSpace(next)) == 0) || len(after) == 0 || !lines && len(bytes.TrimSpace(p.Text[:at])) == 0 {
+		if next, _, _ := bytes.Cut(after, []byte{'\n'}); !lines && (!blank || IsBlank(next)) || len(after) == 0 || !lines && len(bytes.Trim(p.Text[:at], blanks+"\n")) == 0 {
 			continue
 		}
 		if far := func(at int) int { return max(2*at-len(p.Text), len(p.Text)-2*at) }; best == 0 || far(at) < far(best) {
@@ -145,7 +145,7 @@ func (p Chunk) Halves(lines bool) (first, second Chunk, several bool) {
 func (p *Chunks) hasTokens(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
-		if !isBlank(line) && !docStart(string(line)) && (p.comments == "" || !bytes.HasPrefix(line, []byte(p.comments))) {
+		if !IsBlank(line) && !docStart(string(line)) && (p.comments == "" || !bytes.HasPrefix(line, []byte(p.comments))) {
 			return true
 		}
 	}

@@ -52,3 +52,30 @@ func TestPieces(t *testing.T) {
 		}
 	})
 }
+
+// An ideographic space or one that does not break is a token, and no blank line: a sequence is not cut behind it.
+func TestSpacesAreTokens(t *testing.T) {
+	for _, space := range []string{"\u3000", "\u00a0", "\u2028", "\u0085"} {
+		sentence := "a\n" + space + "\nb\n"
+		in := NewChunks(strings.NewReader(sentence), "x", "")
+		if c, _, err := in.Next(); err != nil || string(c.Text) != sentence {
+			t.Errorf("%q: the first chunk is %q, %v", space, c.Text, err)
+		}
+		if _, _, several := (Chunk{Text: []byte(sentence)}).Halves(false); several {
+			t.Errorf("%q: a sentence has halves", space)
+		}
+		first, second, several := Chunk{Text: []byte(sentence + "\n" + sentence)}.Halves(false)
+		if !several || string(first.Text) != sentence+"\n" || string(second.Text) != sentence {
+			t.Errorf("%q: halves are %q and %q", space, first.Text, second.Text)
+		}
+		known := func(label string) bool { return label == "det" || label == "num" }
+		columns, _ := ParseColumns(DefaultColumns)
+		if line, _, found := Prose([]byte("le det\n10"+space+"000 num\n"), columns, 2, "", known); found {
+			t.Errorf("%q: %q is raw text", space, line)
+		}
+		d, err := Conll{}.Read(strings.NewReader("le det\n10"+space+"000 num\n"+space+" num\n"), "x")
+		if err != nil || d.Len() != 1 || strings.Join(d.Columns[0], "|") != "le|10"+space+"000|"+space {
+			t.Errorf("%q: %v, %v", space, d, err)
+		}
+	}
+}

@@ -204,7 +204,7 @@ func (s *Survey) look(c Conll, in *blocks) {
 		}
 		for number, line := range b.lines() {
 			switch {
-			case isBlank(line) || docStart(line):
+			case IsBlank(line) || docStart(line):
 				end()
 			case h.isHeader(number):
 			case !strings.HasPrefix(line, hash):

@@ -131,7 +131,7 @@ func (h *conllHead) read(in *blocks) (bool, error) {
 		looked = append(looked, b)
 		for n, line := range b.lines() {
 			said, comment := h.byHand(line)
-			if comment || isBlank(line) || docStart(line) {
+			if comment || IsBlank(line) || docStart(line) {
 				continue
 			}
 			if said || line[0] != hash[0] {
@@ -157,6 +157,9 @@ func (h *conllHead) setFirst(file, line string, number int) error {
 	err := h.setColumns(file, len(fields))
 	if prose := h.prose(fields); err != nil && prose != "" {
 		return structured.BadInput("%v%s", err, prose) // which is no matter of columns
+	}
+	if err != nil && h.single && strings.ContainsAny(line, ",;") {
+		return structured.BadInput("%w; columns are separated by tabs or blanks", err)
 	}
 	return err
 }
@@ -187,7 +190,7 @@ func (h *conllHead) setGood(in *blocks, looked []block, line string, number int)
 				continue
 			}
 			switch {
-			case isBlank(line) || docStart(line):
+			case IsBlank(line) || docStart(line):
 				if ends() {
 					return nil
 				}
@@ -280,6 +283,15 @@ func (h *conllHead) prose(fields []string) string {
 	return "; it looks like raw text, and should be one token per line"
 }
 
+// blanksAreText returns an addition to the error that a line has a wrong number of columns: that its blanks separate
+// none, or nothing.
+func (h *conllHead) blanksAreText(line string) string {
+	if !h.tabs || !strings.Contains(strings.Trim(line, blanks), " ") {
+		return ""
+	}
+	return "; tabs separate columns, as in line " + strconv.Itoa(h.first)
+}
+
 // expected returns how many columns a line should have, and why.
 func (h *conllHead) expected() string {
 	switch n := len(h.roles); {
@@ -350,7 +362,7 @@ func (p *conllParser) parse(b block) (*columnPart, error) {
 		case b.leftOut[number]:
 			p.endSentence()
 			p.skip(line)
-		case isBlank(line):
+		case IsBlank(line):
 			p.endSentence()
 			p.skip("")
 		case docStart(line):
@@ -424,7 +436,7 @@ func (p *conllParser) add(line string) error {
 func (p *conllParser) addToken(line string) error {
 	p.fields = p.split(p.fields[:0], line)
 	if n := len(p.fields); n != len(p.roles) {
-		return p.bad("%s, expected %s%s", columnCount(n), p.expected(), p.prose(p.fields))
+		return p.bad("%s, expected %s%s", columnCount(n), p.expected(), p.prose(p.fields)+p.blanksAreText(line))
 	}
 	for c, field := range p.fields {
 		if field == "" {

@@ -105,6 +105,10 @@ func TestConllErrors(t *testing.T) {
 		{Conll{Width: 3}, "a O\n", "x:1: 2 columns, expected 3, as in the training data"},
 		{Conll{Width: 4, Unlabeled: true}, "a O\n", "x:1: 2 columns, expected 4 as in the training data, or 3 without the label, or 1 with the inputs alone"},
 		{Conll{}, "a\t\tO\n", "x:1: column 2 is empty"},
+		{Conll{}, "\na\tO\nNew York  O\n", "x:3: 1 column, expected 2 (word label); tabs separate columns, as in line 2"},
+		{Conll{}, "a\tb c\tO\nd e\n", "x:2: 1 column, expected 3, as in line 1; tabs separate columns, as in line 1"},
+		{Conll{}, "a,b,O\n", "x:1: 1 column, expected at least 2 (word label); columns are separated by tabs or blanks"},
+		{Conll{Width: 3}, "a;b;O\n", "x:1: 1 column, expected 3, as in the training data; columns are separated by tabs or blanks"},
 		{Conll{Alphabet: known}, "a O\n\nb I\n", `x:3: label "I" is not one of the known ones: B, O`},
 		{Conll{Columns: columns(t, "word=0")}, "a\n", "x: columns word=0 names no label column"},
 	} {

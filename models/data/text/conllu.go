@@ -150,7 +150,7 @@ func (p *conlluParser) parse(b block) (*columnPart, error) {
 			p.endSequence()
 			p.words = 0
 			p.skip(line)
-		case isBlank(line):
+		case IsBlank(line):
 			if err = p.endTree(); err != nil {
 				break
 			}

@@ -124,7 +124,7 @@ func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
 		p.line = number
 		var err error
 		switch {
-		case b.leftOut[number], isBlank(line):
+		case b.leftOut[number], IsBlank(line):
 			err = p.end()
 		case strings.HasPrefix(line, "@weight:"):
 			err = p.setWeight(line[len("@weight:"):])

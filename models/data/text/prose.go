@@ -35,8 +35,8 @@ func Prose(text []byte, columns Columns, width int, comments string, known func(
 		if said, comment := c.byHand(content); comment || !said && strings.HasPrefix(content, hash) {
 			continue
 		}
-		if !isBlank(content) && !docStart(content) {
-			fields := strings.Fields(content)
+		if !IsBlank(content) && !docStart(content) {
+			fields := splitBlanks(content)
 			if strings.Contains(content, "\t") || len(fields) < 2 {
 				return "", 0, false
 			}
@@ -81,17 +81,23 @@ func Prose(text []byte, columns Columns, width int, comments string, known func(
 }
 
 // ProseInConllu is Prose for text that should be CoNLL-U: a line of words that is neither a comment nor has tabs, and
-// not ten columns, either.
+// not ten columns, either, nor a word with labels behind it.
 func ProseInConllu(text []byte) (line string, number int, found bool) {
 	for raw := range bytes.Lines(text) {
 		number++
-		if isBlank(bytes.TrimRight(raw, "\r\n")) || raw[0] == '#' {
+		if IsBlank(bytes.TrimRight(raw, "\r\n")) || raw[0] == '#' {
 			continue
 		}
-		n := len(bytes.Fields(raw))
-		return string(bytes.TrimSpace(raw)), number, bytes.IndexByte(raw, '\t') < 0 && n > 1 && n != len(conlluColumns)
+		fields := splitBlanks(strings.TrimSuffix(string(raw), "\n"))
+		prose := bytes.IndexByte(raw, '\t') < 0 && len(fields) > 1 && len(fields) != len(conlluColumns) && slices.ContainsFunc(fields[1:], wordLike)
+		return string(bytes.TrimSpace(raw)), number, prose
 	}
 	return "", 0, false
+}
+
+// splitBlanks returns the parts of a line between blanks.
+func splitBlanks(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(blanks, r) })
 }
 
 // mostQuoted is how many characters of a line a message quotes.

@@ -57,7 +57,7 @@ func TestProse(t *testing.T) {
 func TestProseInConllu(t *testing.T) {
 	for text, want := range map[string]bool{
 		"# text = a b\nJohn Smith lives\n": true, "\nJohn lives.\n": true,
-		"# a b\n1\tJohn\t_\t_\t_\t_\t_\t_\t_\t_\n": false, "John\n": false, "1 John _ _ _ _ _ _ _ _\n": false, "": false,
+		"# a b\n1\tJohn\t_\t_\t_\t_\t_\t_\t_\t_\n": false, "John\n": false, "\u3000\n": false, "London B-LOC\n": false, "EU NNP I-NP I-ORG\n": false, "I work at IBM\n": true, "1 John _ _ _ _ _ _ _ _\n": false, "": false,
 	} {
 		if _, _, found := ProseInConllu([]byte(text)); found != want {
 			t.Errorf("%q: %v", text, found)

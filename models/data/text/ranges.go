@@ -18,7 +18,7 @@ func AfterBlank(f io.ReaderAt, size, at int64) (int64, error) {
 	for first, blank := true, true; ; {
 		piece, err := in.ReadSlice('\n') // a line, or a part of a long one
 		at += int64(len(piece))
-		blank = blank && isBlank(bytes.TrimSuffix(piece, []byte("\n")))
+		blank = blank && IsBlank(bytes.TrimSuffix(piece, []byte("\n")))
 		switch {
 		case errors.Is(err, io.EOF):
 			return size, nil

@@ -37,7 +37,7 @@ func (c Conll) Recognise(r io.Reader, name string) string {
 			break
 		}
 		for number, line := range b.lines() {
-			if isBlank(line) || docStart(line) || h.isHeader(number) || line[0] == hash[0] { // which may be a comment
+			if IsBlank(line) || docStart(line) || h.isHeader(number) || line[0] == hash[0] { // which may be a comment
 				continue
 			}
 			if fields = h.split(fields[:0], line); len(fields) != len(h.roles) {
