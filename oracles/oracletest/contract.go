@@ -3,6 +3,7 @@
 package oracletest
 
 import (
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -82,6 +83,16 @@ func RunStructure(t *testing.T, kind registry.Kind) {
 				t.Errorf("%s has sums: Raiser %v, RiskMinimiser %v", kind.Name(), raises, minimises)
 			}
 		})
+	}
+}
+
+// RunStructures checks the contract of all registered structures of the package that s is of.
+func RunStructures(t *testing.T, s structured.Structure) {
+	of := reflect.TypeOf(s).PkgPath()
+	for _, k := range registry.All {
+		if reflect.TypeOf(k.Structure).PkgPath() == of {
+			t.Run(k.Name(), func(t *testing.T) { RunStructure(t, k) })
+		}
 	}
 }
 
