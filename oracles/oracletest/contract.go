@@ -66,6 +66,7 @@ func RunStructure(t *testing.T, kind registry.Kind) {
 	run("views and copies", viewsAndCopies)
 	run("the loss is added", lossIsAdded)
 	run("number of outputs", numberOfOutputs)
+	run("rows that outputs use", rowsAreUsed)
 	if _, restricts := kind.Structure.(structured.Restricter); restricts {
 		run("restrict keeps agreeing outputs", restrictKeepsAgreeing)
 	}
@@ -74,6 +75,9 @@ func RunStructure(t *testing.T, kind registry.Kind) {
 	}
 	if _, raises := kind.Structure.(structured.Raiser); raises {
 		run("raise", raise)
+	}
+	if s, minimises := kind.Structure.(structured.RiskMinimiser); minimises {
+		t.Run("least risk", func(t *testing.T) { leastRisk(t, kind, s) })
 	}
 	if _, sums := kind.Oracle().(oracles.Summer); sums {
 		t.Run("sums come with Raise and LeastRisk", func(t *testing.T) {
