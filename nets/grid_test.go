@@ -1,4 +1,4 @@
-package netstest_test
+package nets_test
 
 import (
 	"fmt"

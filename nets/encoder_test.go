@@ -1,4 +1,4 @@
-package netstest_test
+package nets_test
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 // tuned opens a tiny encoder to be trained.
 func tuned(t *testing.T, family, layers string, how encoders.Tuning) *encoders.Tuned {
 	t.Helper()
-	e, err := encoders.Open(filepath.Join("..", "encoders", "testdata", family))
+	e, err := encoders.Open(filepath.Join("encoders", "testdata", family))
 	if err != nil {
 		t.Fatal(err)
 	}
