@@ -41,7 +41,9 @@ func TestTrees(t *testing.T) {
 	}
 	r, by := &Review{Probabilities: true}, Trees(names)
 	relations := make([]float32, 9*4)
-	set := func(word int, head, relation int32, p float32) { relations[trees.Row(3, word, head)*4+int(relation)] = p }
+	set := func(word int, head, relation int32, p float32) {
+		relations[trees.Row(3, word, head)*4+int(relation)] = p
+	}
 	set(0, 2, 1, 0.5)
 	set(0, 2, 2, 0.25)
 	set(1, 0, 0, 1)

@@ -133,3 +133,34 @@ func TestSources(t *testing.T) {
 		t.Errorf("%v: %v", got, err)
 	}
 }
+
+// The names of all, in order; nil only where nobody has any.
+func TestAlphabets(t *testing.T) {
+	a, b, empty := structured.NewAlphabet("x", "y"), structured.NewAlphabet("y", "z"), structured.NewAlphabet()
+	for _, c := range []struct {
+		of   []*structured.Alphabet
+		want []string
+	}{
+		{[]*structured.Alphabet{a, b}, []string{"x", "y", "z"}}, {[]*structured.Alphabet{nil, b, a}, []string{"y", "z", "x"}}, {[]*structured.Alphabet{nil, nil}, nil}, {[]*structured.Alphabet{nil, empty}, []string{}},
+	} {
+		got := Alphabet(c.of[0], c.of[1:]...)
+		if (got == nil) != (c.want == nil) || got != nil && !slices.Equal(got.Names(), c.want) {
+			t.Errorf("%v, expected %q", got, c.want)
+		}
+	}
+}
+
+// Labels, sets of possible ones and readings have the numbers of the other alphabet, sets in order; unknown labels stay so.
+func TestRelabel(t *testing.T) {
+	d := &structured.Dataset{Alphabet: structured.NewAlphabet("a", "b", "c"), Labels: []int32{0, 2, -1, 1}, LabelSets: [][]int32{{0, 2}}, Readings: [][]int32{{1, 0}, {}}}
+	by := structured.NewAlphabet("c", "x", "b", "a")
+	Relabel(d, by)
+	if !slices.Equal(d.Labels, []int32{3, 0, -1, 2}) || !slices.Equal(d.LabelSets[0], []int32{0, 3}) || !slices.Equal(d.Readings[0], []int32{2, 3}) || d.Alphabet != by {
+		t.Errorf("%+v", d)
+	}
+	Relabel(d, by)
+	none := &structured.Dataset{Labels: []int32{1}}
+	if Relabel(none, by); d.Labels[0] != 3 || none.Labels[0] != 1 || none.Alphabet != by {
+		t.Errorf("%v, %v", d.Labels, none.Labels)
+	}
+}
