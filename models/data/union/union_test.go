@@ -164,3 +164,28 @@ func TestRelabel(t *testing.T) {
 		t.Errorf("%v, %v", d.Labels, none.Labels)
 	}
 }
+
+// Data that cannot follow the first ones are refused with what both have.
+func TestRefusals(t *testing.T) {
+	for want, change := range map[string]func(d *structured.Dataset){
+		"b: the number of dense features per position is 2, expected 0 as in a": func(d *structured.Dataset) { d.Dim = 2 },
+		"b: the number of columns is 0, expected 1 as in a":                     func(d *structured.Dataset) { d.Columns = nil },
+		"b: the columns are [tag], expected [word] as in a":                     func(d *structured.Dataset) { d.ColumnNames = []string{"tag"} },
+		"b: the gold outputs are not known, expected known as in a":             func(d *structured.Dataset) { d.Labels = nil },
+		"b: its inputs or costs are not of the kind that a has":                 func(d *structured.Dataset) { d.Costs = []float32{1} },
+		"b: the number of tables is 1, expected 0 as in a":                      func(d *structured.Dataset) { d.Tables = []*structured.Table{{}} },
+		"b: its inputs or costs are not of the kind that a has ":                func(d *structured.Dataset) { d.Attributes = nil },
+	} {
+		a, b := set("a", "x", []int32{0}, "A"), set("b", "x", []int32{0}, "A")
+		b.Alphabet = a.Alphabet
+		change(b)
+		if _, err := Join([]*structured.Dataset{a, b}); !structured.IsBadInput(err) || err.Error() != strings.TrimSpace(want) {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+	for want, files := range map[string][]string{"a": {"a"}, "a, b, c": {"a", "b", "c"}, "a and 3 more files": {"a", "b", "c", "d"}, "": nil} {
+		if got := Names(files); got != want {
+			t.Errorf("%q: %q, expected %q", files, got, want)
+		}
+	}
+}
