@@ -108,7 +108,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	if want, err := os.ReadFile("testdata/commands.txt"); err != nil || got != string(want) {
-		t.Errorf("%v; the program is called\n%s", err, got)
+		t.Errorf("%v; the program is called now as follows; testdata/commands.txt has what was read\n%s", err, got)
 	}
 	for _, h := range slices.Sorted(maps.Keys(homes)) {
 		r := &row{choices: table.rows[0].choices}
