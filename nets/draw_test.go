@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Examples that are drawn have all that a network reads, and nothing that it does not, and numbers are those of its vocabularies.
+// Examples that are drawn have all that a network reads, and nothing that it does not, and numbers are those of its
+// vocabularies.
 func TestDraw(t *testing.T) {
 	lengths := []int{30, 0, 45}
 	for name, c := range map[string]struct {

@@ -15,7 +15,8 @@ import (
 	"testing"
 )
 
-// fake is a program that writes down its arguments in fake.log, beside it. It leaves a model and metrics, refuses the method fw, and fails with agm.
+// fake is a program that writes down its arguments in fake.log, beside it. It leaves a model and metrics, refuses the
+// method fw, and fails with agm.
 const fake = `#!/bin/sh
 echo "$DSP_KERNELS $DSP_BLAS $*" >> "$0.log"
 case "$1" in
@@ -122,7 +123,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// Rows that differ are counted, and so are those without hashes and those that fail. An update writes the hashes, and says which moved.
+// Rows that differ are counted, and so are those without hashes and those that fail. An update writes the hashes, and
+// says which moved.
 func TestCompare(t *testing.T) {
 	b, _ := faked(t)
 	choices := [factors]string{"chain", "bcfw", "hinge", "auto", linear, "1-thread", whole}

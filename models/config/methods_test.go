@@ -105,7 +105,8 @@ func TestPathsOfConfigs(t *testing.T) {
 	}
 }
 
-// A model keeps none of the settings that only say how a run goes, and of what was given that it draws the default examples.
+// A model keeps none of the settings that only say how a run goes, and of what was given that it draws the default
+// examples.
 func TestForModel(t *testing.T) {
 	c := Default()
 	c.Threads, c.Out, c.Window = 3, "runs/x", 5

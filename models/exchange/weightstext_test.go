@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The text of weights has their headings, labels in order, and each label's attributes from the largest weight to the smallest, without zeros.
+// The text of weights has their headings, labels in order, and each label's attributes from the largest weight to the
+// smallest, without zeros.
 func TestTextOfWeights(t *testing.T) {
 	m := namedModel(t, 2, []string{"O", "#B\tX"}, []string{"w=a", `w\b`}, []string{"e=a"})
 	for i := range m.W {

@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Models of prox-linear are of batches, of as many examples as leave 128 models to a pass and at most 8, unless a setting is for models of all examples.
+// Models of prox-linear are of batches, of as many examples as leave 128 models to a pass and at most 8, unless a
+// setting is for models of all examples.
 func TestModelsOfBatches(t *testing.T) {
 	net := func(n int) *engine.Objective { return traintest.NetProblem(n, 1, 1).Objective }
 	linear := traintest.NoisyProblem(300, engine.Hinge, traintest.Entropy, 0.1).Objective

@@ -51,7 +51,8 @@ func TestReadTreebank(t *testing.T) {
 	}
 }
 
-// Tables of stages have the form as models see it, the fields that earlier stages filled, and the gold field as the label.
+// Tables of stages have the form as models see it, the fields that earlier stages filled, and the gold field as the
+// label.
 func TestTablesOfStages(t *testing.T) {
 	gold := read(t, sample)
 	seen := copyOf(gold)

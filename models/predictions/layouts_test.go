@@ -37,7 +37,8 @@ func laid(t *testing.T, l Layout, d *structured.Dataset, all ...*Prediction) str
 
 func bound(x float64) *float64 { return &x }
 
-// All layouts write what testdata/layouts.txt has, which was read: the best output alone, and with all that can be asked for.
+// All layouts write what testdata/layouts.txt has, which was read: the best output alone, and with all that can be
+// asked for.
 func TestLayouts(t *testing.T) {
 	var got strings.Builder
 	show := func(name, text string) { got.WriteString("=== " + name + "\n" + text) }

@@ -32,7 +32,8 @@ func expectReview(t *testing.T, r *Review, all, wrong int, parts []Event, table 
 	}
 }
 
-// An arc is right if its head is, and its relation up to the subtype; it is as probable as those of all subtypes together.
+// An arc is right if its head is, and its relation up to the subtype; it is as probable as those of all subtypes
+// together.
 func TestTrees(t *testing.T) {
 	names := structured.NewAlphabet("root", "nsubj", "nsubj:pass", "obj")
 	d := &structured.Dataset{
@@ -89,7 +90,8 @@ func TestTranscripts(t *testing.T) {
 		"x, example 0  character accuracy 0.7500  probability of the output 0.25", "        at   gold  predicted  confidence", "  line  0-4  abca  aba        0.2500")
 }
 
-// Graphs are ranked by the share of right variables, those with regions of pixels by that of pixels; variables whose label is not known are left out.
+// Graphs are ranked by the share of right variables, those with regions of pixels by that of pixels; variables whose
+// label is not known are left out.
 func TestGraphs(t *testing.T) {
 	names := structured.NewAlphabet("a", "b")
 	d := &structured.Dataset{Name: "x", Alphabet: names, Offsets: []int{0, 4, 5, 6}, Labels: []int32{0, 1, 0, -1, 0, -1}, LabelSets: [][]int32{nil}}
@@ -109,7 +111,8 @@ func TestGraphs(t *testing.T) {
 	expectReview(t, r, 2, 1, nil, "x, example 0  pixel accuracy 0.7000", "          at  gold  predicted", "  region  1   b     a") // 6 + 0 + 5 + 3 of 20
 }
 
-// A box is right if it overlaps the object with an IoU above one half, and as probable as all candidates are that overlap it so.
+// A box is right if it overlaps the object with an IoU above one half, and as probable as all candidates are that
+// overlap it so.
 func TestBoxes(t *testing.T) {
 	at := func(x float64) boxes.Box { return boxes.Box{X: x, Y: 0, Width: 10, Height: 10} }
 	s := &localisation.Set{

@@ -59,7 +59,8 @@ func TestTextsOfValues(t *testing.T) {
 	}
 }
 
-// distance is how many edits turn one word into another, by its definition: what is left after the last letters are kept, replaced, deleted, inserted or swapped.
+// distance is how many edits turn one word into another, by its definition: what is left after the last letters are
+// kept, replaced, deleted, inserted or swapped.
 func distance(a, b string) int {
 	if a == "" || b == "" {
 		return len(a) + len(b)

@@ -44,7 +44,8 @@ func tried(t *testing.T, names []string, values [][]string, of func(d *structure
 
 func share(*structured.Metrics) float64 { return 0 }
 
-// Numbers increase along the axis, which is logarithmic where factors between them are more even than steps; a 0 among such makes them choices.
+// Numbers increase along the axis, which is logarithmic where factors between them are more even than steps; a 0 among
+// such makes them choices.
 func TestArrangedAxes(t *testing.T) {
 	for _, c := range []struct {
 		values      []string
@@ -81,7 +82,8 @@ func TestArrangedAxes(t *testing.T) {
 	}
 }
 
-// The picture of a grid has a line for each value of the other setting, at the best of what else varies; failures have no point.
+// The picture of a grid has a line for each value of the other setting, at the best of what else varies; failures have
+// no point.
 func TestPictureOfGrid(t *testing.T) {
 	nan := math.NaN()
 	s := tried(t, []string{"method", "reg", "batch"}, [][]string{{"bcfw", "svrg"}, {"10", "0.1", "1"}, {"1", "2"}}, share,

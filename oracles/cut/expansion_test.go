@@ -105,7 +105,8 @@ func bestExpansion(θ *structured.Potentials, b int, y []int32) float64 {
 	return most
 }
 
-// Every move counts the edges that it truncates: of two variables that are to differ, moves of both to one label are not submodular.
+// Every move counts the edges that it truncates: of two variables that are to differ, moves of both to one label are
+// not submodular.
 func TestTruncatedMovesAreCounted(t *testing.T) {
 	form := graphs.Pairwise{Edges: graphs.Potts}
 	var θ structured.Potentials

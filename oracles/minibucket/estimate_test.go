@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// sampled returns a sampler that has drawn assignments of these values less the logarithms of their probabilities, and some that are not allowed.
+// sampled returns a sampler that has drawn assignments of these values less the logarithms of their probabilities, and
+// some that are not allowed.
 func sampled(logs []float64, forbidden int) *Sampler {
 	s := &Sampler{drawn: len(logs) + forbidden, logs: logs, sum: logSum{top: minusInf}, square: logSum{top: minusInf}}
 	for _, x := range logs {
@@ -16,7 +17,8 @@ func sampled(logs []float64, forbidden int) *Sampler {
 	return s
 }
 
-// The estimate is the mean of the weights of all draws, of which forbidden ones have none, and its error their standard error relative to the mean.
+// The estimate is the mean of the weights of all draws, of which forbidden ones have none, and its error their
+// standard error relative to the mean.
 func TestEstimateIsMeanAndStandardError(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	logs, weights := make([]float64, 900), make([]float64, 1000)

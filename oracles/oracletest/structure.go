@@ -334,7 +334,8 @@ func numberOfOutputs(t *rapid.T, θ *structured.Potentials) {
 	Near(t, "log of the number of outputs", θ.Structure.LogOutputs(d, form), total/float64(θ.Len()), 1e-9)
 }
 
-// Outputs use as many entries of a row as each other, or skip rows: then they use no more of them than RowSkipper and RowCounter say.
+// Outputs use as many entries of a row as each other, or skip rows: then they use no more of them than RowSkipper and
+// RowCounter say.
 func rowsAreUsed(t *rapid.T, θ *structured.Potentials) {
 	skipper, skips := θ.Structure.(structured.RowSkipper)
 	counter, counts := θ.Structure.(structured.RowCounter)

@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// Rounding errors grow with the largest logarithm of each factor, and with the number of variables and factors; forbidden entries count for nothing.
+// Rounding errors grow with the largest logarithm of each factor, and with the number of variables and factors;
+// forbidden entries count for nothing.
 func TestRounding(t *testing.T) {
 	inf := math.Inf(-1)
 	for _, c := range []struct {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Small draws all that the contract is to be checked on: any number of labels and types, none and several examples, variables and edges.
+// Small draws all that the contract is to be checked on: any number of labels and types, none and several examples,
+// variables and edges.
 func TestSmallVaries(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	labels, types, variables, edges := map[int]int{}, map[int32]int{}, map[int]int{}, map[int]int{}

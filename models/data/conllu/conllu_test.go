@@ -109,7 +109,8 @@ func TestWideTokens(t *testing.T) {
 
 const sampleWord = "\tx\tx\tX\t_\t_\t0\troot\t_\t_\n"
 
-// A bad sentence is left out as a whole, with its reason, and the others are read; pieces of a file say where they are in it.
+// A bad sentence is left out as a whole, with its reason, and the others are read; pieces of a file say where they are
+// in it.
 func TestBadSentencesAreLeftOut(t *testing.T) {
 	good := "1" + sampleWord + "\n"
 	text := "# one\n" + good + "1" + sampleWord + "3" + sampleWord + "4" + sampleWord + "\n# two\n" + good + "1" + sampleWord + "# late\n2" + sampleWord + "\n\n" + good + "1-2" + sampleWord + "1" + sampleWord

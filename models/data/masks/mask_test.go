@@ -134,7 +134,8 @@ func TestFirstColours(t *testing.T) {
 			t.Errorf("label %d is %v, expected %s", l, c, want)
 		}
 	}
-	// Other colours are bright in one third of the circle of hues, and dark in that opposite: 8·φ⁻¹ is 4.94 turns, so label 8 is nearly red.
+	// Other colours are bright in one third of the circle of hues, and dark in that opposite: 8·φ⁻¹ is 4.94 turns, so
+	// label 8 is nearly red.
 	if c := Colour(8); c.R < 120 || c.R < 2*c.G || c.R < 2*c.B {
 		t.Errorf("label 8 is %v, expected red", c)
 	}

@@ -90,7 +90,8 @@ func TestParseValues(t *testing.T) {
 	}
 }
 
-// Two values, the larger of which is 255, are a background and an object. Three others, or 255 and two, are not, whatever follows.
+// Two values, the larger of which is 255, are a background and an object. Three others, or 255 and two, are not,
+// whatever follows.
 func TestFoundValues(t *testing.T) {
 	for values, want := range map[string]struct{ object, plain bool }{
 		"": {}, "\x00": {}, "\xff": {}, "\x00\xff": {object: true}, "\x07\xff\x07": {object: true}, "\x00\x01": {}, "\x00\x01\x02": {}, "\x00\x01\xff": {plain: true},

@@ -47,7 +47,8 @@ func TestDivisions(t *testing.T) {
 	}
 }
 
-// Inputs are features, the pixels of a patch, or both; patches have a scale that depends on the regions and their context.
+// Inputs are features, the pixels of a patch, or both; patches have a scale that depends on the regions and their
+// context.
 func TestInputsOfRegions(t *testing.T) {
 	for _, c := range []struct {
 		in   Inputs

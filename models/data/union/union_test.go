@@ -150,7 +150,8 @@ func TestAlphabets(t *testing.T) {
 	}
 }
 
-// Labels, sets of possible ones and readings have the numbers of the other alphabet, sets in order; unknown labels stay so.
+// Labels, sets of possible ones and readings have the numbers of the other alphabet, sets in order; unknown labels
+// stay so.
 func TestRelabel(t *testing.T) {
 	d := &structured.Dataset{Alphabet: structured.NewAlphabet("a", "b", "c"), Labels: []int32{0, 2, -1, 1}, LabelSets: [][]int32{{0, 2}}, Readings: [][]int32{{1, 0}, {}}}
 	by := structured.NewAlphabet("c", "x", "b", "a")

@@ -13,8 +13,8 @@ import (
 // images are those inside of a picture, whose compression may differ.
 var images = regexp.MustCompile(`data:image/png;base64,[^"]*`)
 
-// Kept checks that a picture is the one in testdata, which was looked at: all that it shows has its place. A change of the layout that is
-// wanted writes it anew: the test fails and names the new file.
+// Kept checks that a picture is the one in testdata, which was looked at: all that it shows has its place. A change of
+// the layout that is wanted writes it anew: the test fails and names the new file.
 func Kept(t *testing.T, name string, write func(path string) error) {
 	t.Helper()
 	if runtime.GOARCH != "amd64" {

@@ -42,7 +42,8 @@ func measures(pairs ...any) structured.Metrics {
 	return m
 }
 
-// Labels have their precision, recall and counts, those that do not occur are left out, and what was mistaken for what is a matrix.
+// Labels have their precision, recall and counts, those that do not occur are left out, and what was mistaken for what
+// is a matrix.
 func TestTablesOfLabels(t *testing.T) {
 	r := &tasks.LabelReport{Metrics: chains.Metrics{EntityMetrics: &chains.EntityMetrics{Types: map[string]chains.EntityScore{
 		"Y": {Precision: 0.25, Recall: 0.5, F1: 1. / 3, Gold: 3, Predicted: 6, Correct: 2}, "X": {Precision: 0.5, Gold: 1},
@@ -90,7 +91,8 @@ func TestTableOfMeasures(t *testing.T) {
 	}
 }
 
-// Settings of a sweep have what varies, the metric and how far they are behind the best; columns without text are left out.
+// Settings of a sweep have what varies, the metric and how far they are behind the best; columns without text are left
+// out.
 func TestTableOfTrials(t *testing.T) {
 	nan := record.Number(math.NaN())
 	r := &sweep.Recorded{Metric: "F1", Percent: true, Varied: []string{"reg", "method"}, Trials: []sweep.Trial{
