@@ -66,8 +66,8 @@ func TestExpansion(t *testing.T) {
 	if exact < 9*inexact || exact == 0 {
 		t.Errorf("expansion finds the best labels %d times and others %d times", exact, inexact)
 	}
-	if x.Truncated() == 0 {
-		t.Error("random edges are all submodular")
+	if x.Truncated() <= 0 {
+		t.Errorf("%d random edges are truncated", x.Truncated())
 	}
 	if x.ResetTruncated(); x.Truncated() != 0 {
 		t.Error("the count stays")
@@ -103,4 +103,31 @@ func bestExpansion(θ *structured.Potentials, b int, y []int32) float64 {
 		}
 	}
 	return most
+}
+
+// Every move counts the edges that it truncates: of two variables that are to differ, moves of both to one label are
+// not submodular.
+func TestTruncatedMovesAreCounted(t *testing.T) {
+	form := graphs.Pairwise{Edges: graphs.Potts}
+	var θ structured.Potentials
+	θ.Reshape(form.Form(3, 0), []int{0, 2}, func(table string) []int {
+		if table == graphs.EdgeRows {
+			return []int{0, 1}
+		}
+		return []int{0, 2}
+	})
+	θ.Graphs = []*structured.Graph{{Ends: [][2]int32{{0, 1}}}}
+	copy(θ.Parts[0].Values, []float32{1, 0, 0, 1, 0, 0})
+	θ.Parts[1].Values[0] = -5
+	x, y, value := cut.NewExpansion(), make([]int32, 2), make([]float64, 1)
+	x.Decode(&θ, y, value)
+	once := x.Truncated()
+	if x.Decode(&θ, y, value); once < 1 || x.Truncated() != 2*once {
+		t.Errorf("%d edges are truncated, then %d", once, x.Truncated()-once)
+	}
+	θ.Parts[1].Values[0] = 5
+	x.ResetTruncated()
+	if x.Decode(&θ, y, value); x.Truncated() != 0 || y[0] != 0 || y[1] != 0 || value[0] != 7 {
+		t.Errorf("labels %v of value %v, %d edges truncated", y, value, x.Truncated())
+	}
 }

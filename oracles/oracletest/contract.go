@@ -3,6 +3,7 @@
 package oracletest
 
 import (
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -65,6 +66,7 @@ func RunStructure(t *testing.T, kind registry.Kind) {
 	run("views and copies", viewsAndCopies)
 	run("the loss is added", lossIsAdded)
 	run("number of outputs", numberOfOutputs)
+	run("rows that outputs use", rowsAreUsed)
 	if _, restricts := kind.Structure.(structured.Restricter); restricts {
 		run("restrict keeps agreeing outputs", restrictKeepsAgreeing)
 	}
@@ -74,6 +76,9 @@ func RunStructure(t *testing.T, kind registry.Kind) {
 	if _, raises := kind.Structure.(structured.Raiser); raises {
 		run("raise", raise)
 	}
+	if s, minimises := kind.Structure.(structured.RiskMinimiser); minimises {
+		t.Run("least risk", func(t *testing.T) { leastRisk(t, kind, s) })
+	}
 	if _, sums := kind.Oracle().(oracles.Summer); sums {
 		t.Run("sums come with Raise and LeastRisk", func(t *testing.T) {
 			_, raises := kind.Structure.(structured.Raiser)
@@ -82,6 +87,16 @@ func RunStructure(t *testing.T, kind registry.Kind) {
 				t.Errorf("%s has sums: Raiser %v, RiskMinimiser %v", kind.Name(), raises, minimises)
 			}
 		})
+	}
+}
+
+// RunStructures checks the contract of all registered structures of the package that s is of.
+func RunStructures(t *testing.T, s structured.Structure) {
+	of := reflect.TypeOf(s).PkgPath()
+	for _, k := range registry.All {
+		if reflect.TypeOf(k.Structure).PkgPath() == of {
+			t.Run(k.Name(), func(t *testing.T) { RunStructure(t, k) })
+		}
 	}
 }
 

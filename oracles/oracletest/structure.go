@@ -333,3 +333,45 @@ func numberOfOutputs(t *rapid.T, θ *structured.Potentials) {
 	}
 	Near(t, "log of the number of outputs", θ.Structure.LogOutputs(d, form), total/float64(θ.Len()), 1e-9)
 }
+
+// Outputs use as many entries of a row as each other, or skip rows: then they use no more of them than RowSkipper and
+// RowCounter say.
+func rowsAreUsed(t *rapid.T, θ *structured.Potentials) {
+	skipper, skips := θ.Structure.(structured.RowSkipper)
+	counter, counts := θ.Structure.(structured.RowCounter)
+	u := zeros(θ)
+	for b := range θ.Len() {
+		most := θ.Outputs[b+1] - θ.Outputs[b]
+		if counts {
+			most = counter.UsedRows(most)
+		}
+		usual := map[[2]int]float32{} // sums of rows, by part and row
+		for _, y := range everyOutput(θ, b) {
+			u.Add(b, y, 1)
+			for k := range u.Parts {
+				p := &u.Parts[k]
+				if p.Rows == structured.Tied || p.Width < 2 {
+					continue
+				}
+				used := 0
+				for row, values := 0, p.Of(b); len(values) > 0; row, values = row+1, values[p.Width:] {
+					sum := float32(0)
+					for _, x := range values[:p.Width] {
+						sum += x
+					}
+					if sum != 0 {
+						used++
+					}
+					was, known := usual[[2]int{k, row}]
+					if usual[[2]int{k, row}] = sum; known && was != sum && !(skips && skipper.SkipsRows(k)) {
+						t.Fatalf("outputs use %v and %v entries of row %d of part %d", was, sum, row, k)
+					}
+				}
+				if skips && skipper.SkipsRows(k) && used > most {
+					t.Fatalf("output %v uses %d rows of part %d, expected at most %d", y, used, k, most)
+				}
+			}
+			u.Add(b, y, -1)
+		}
+	}
+}

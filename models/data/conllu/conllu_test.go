@@ -1,10 +1,12 @@
 package conllu_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/models/data/conllu"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -67,10 +69,89 @@ func TestBadLines(t *testing.T) {
 		"1" + strings.Replace(word, "root", "", 1): "x:1: column 8 (deprel) is empty",
 		"1" + word + "# late\n":                    "x:2: comment",
 		"# only comments\n":                        "x: no tokens",
+		"1-1025" + word + "1" + word + "\n":        "x:3: the sentence ends after word 1, expected the words up to 1025",
+		"1-1026" + word:                            `x:1: id "1-1026", expected 1-2 or a larger last word`,
+		"1-0" + word:                               `x:1: id "1-0", expected 1-2`,
+		"1-02" + word:                              `x:1: id "1-02", expected 1-2`,
+		"1-x" + word:                               `x:1: id "1-x", expected 1-2`,
+		"2-3" + word:                               `x:1: id "2-3", expected 1, a multiword token such as 1-2 or an empty node such as 0.1`,
+		"1" + word + "1.0" + word:                  `x:2: id "1.0", expected 2`,
+		"1" + word + "1.a" + word:                  `x:2: id "1.a", expected 2`,
+		"1" + word + "2.1" + word:                  `x:2: id "2.1", expected 2`,
+		"1-2" + word + "# late\n":                  "x:2: comment \"# late\" between the words of a sentence, expected it before them",
+		"0.1" + word + "# late\n":                  "x:2: comment",
+		"1\txx\xff" + word[2:]:                     "x:1: the line is not UTF-8",
+		strings.Repeat("y", 61):                    "x:1: 1 column, expected the 10",
+		"1" + word + "#" + strings.Repeat("é", 60): "x:2: comment \"#" + strings.Repeat("é", 59) + "…\" between",
 	} {
 		_, err := conllu.ReadAll(strings.NewReader(text), "x")
 		if err == nil || !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, expected %s", text, err, want)
+		}
+	}
+}
+
+// A token may be one word with a line of its own, and have up to 1025 words.
+func TestWideTokens(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("1-1025\tx\t_\t_\t_\t_\t_\t_\t_\t_\n")
+	for k := range 1025 {
+		fmt.Fprintf(&text, "%d\tx\tx\tX\t_\t_\t0\troot\t_\t_\n", k+1)
+	}
+	all, err := conllu.ReadAll(strings.NewReader(text.String()+"\n1-1"+sampleWord+"1"+sampleWord+"\n"), "x")
+	if err != nil || len(all) != 2 || len(all[0].Tokens) != 1 || all[0].Tokens[0].Last != 1024 || len(all[1].Tokens) != 1 || !all[1].Tokens[0].Multi {
+		t.Errorf("%v", err)
+	}
+	if all[0].Line != 1 || all[1].Line != 1028 {
+		t.Errorf("sentences begin at %d and %d", all[0].Line, all[1].Line)
+	}
+}
+
+const sampleWord = "\tx\tx\tX\t_\t_\t0\troot\t_\t_\n"
+
+// A bad sentence is left out as a whole, with its reason, and the others are read; pieces of a file say where they are
+// in it.
+func TestBadSentencesAreLeftOut(t *testing.T) {
+	good := "1" + sampleWord + "\n"
+	text := "# one\n" + good + "1" + sampleWord + "3" + sampleWord + "4" + sampleWord + "\n# two\n" + good + "1" + sampleWord + "# late\n2" + sampleWord + "\n\n" + good + "1-2" + sampleWord + "1" + sampleWord
+	say := remarks.New(true)
+	all, err := conllu.ReadChunk([]byte(text), "x", 11, say)
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%d sentences, %v", len(all), err)
+	}
+	for k, want := range []int{12, 19, 26} {
+		if all[k].Line != want || len(all[k].Words) != 1 {
+			t.Errorf("sentence %d is of line %d, with %d words, expected line %d", k, all[k].Line, len(all[k].Words), want)
+		}
+	}
+	reasons := say.Reasons()
+	for k, want := range []string{`x:15: id "3", expected 2`, `x:22: comment "# late"`, "x:29: the sentence ends after word 1"} {
+		if len(reasons) != 3 || !strings.HasPrefix(reasons[k], want) {
+			t.Errorf("%q, expected %s", reasons, want)
+		}
+	}
+	if _, err := conllu.ReadChunk([]byte(text), "x", 1, remarks.New(false)); !structured.IsBadInput(err) {
+		t.Errorf("refused: %v", err)
+	}
+	if none, err := conllu.ReadChunk(nil, "x", 1, nil); err != nil || len(none) != 0 {
+		t.Errorf("nothing: %v, %v", none, err)
+	}
+}
+
+// Values are those of whole keys, spaces follow tokens unless they say No, and comments are found by their key.
+func TestFieldsOfSentences(t *testing.T) {
+	for list, want := range map[string]string{"_": "", "A=b": "b", "B=c|A=b": "b", "AB=x|A=b|A=c": "b", "A": "", "A=": "", "Aa=b": ""} {
+		if got := conllu.Value(list, "A"); got != want {
+			t.Errorf("%q: %q, expected %q", list, got, want)
+		}
+	}
+	s := conllu.Sentence{Comments: []string{"# text", "# key = value = more", "#other=x"}, Tokens: []conllu.Token{{Form: "a", Misc: "_"}, {Form: "b", Misc: "SpaceAfter=No"}, {Form: "c", Misc: "SpaceAfter=Yes"}, {Form: "d"}}}
+	if s.Text() != "a bc d" {
+		t.Errorf("%q", s.Text())
+	}
+	for key, want := range map[string]string{"key": "value = more", "other": "x", "text": "", "ke": ""} {
+		if got, ok := s.Comment(key); got != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v", key, got, ok)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package masks
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -121,6 +122,27 @@ func TestColours(t *testing.T) {
 			t.Errorf("labels %d and %d are both %v", before, l, c)
 		}
 		seen[c] = l
+	}
+}
+
+// The first labels have Okabe and Ito's colours, after a dark grey, and void is white.
+func TestFirstColours(t *testing.T) {
+	for l, want := range map[int]string{
+		0: "#3C3C3C", 1: "#E69F00", 2: "#56B4E9", 3: "#009E73", 4: "#F0E442", 5: "#0072B2", 6: "#D55E00", 7: "#CC79A7", Void: "#FFFFFF",
+	} {
+		if c := Colour(l); c.A != 255 || fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) != want {
+			t.Errorf("label %d is %v, expected %s", l, c, want)
+		}
+	}
+	// Other colours are bright in one third of the circle of hues, and dark in that opposite: 8·φ⁻¹ is 4.94 turns, so
+	// label 8 is nearly red.
+	if c := Colour(8); c.R < 120 || c.R < 2*c.G || c.R < 2*c.B {
+		t.Errorf("label 8 is %v, expected red", c)
+	}
+	for l, c := range Palette() {
+		if c != Colour(l) {
+			t.Errorf("the palette has %v for label %d, expected %v", c, l, Colour(l))
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package masks
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,6 +55,56 @@ func TestValuesAreThoseOfTheFile(t *testing.T) {
 		if _, err := v.Read(bad, "x"); !structured.IsBadInput(err) ||
 			!strings.Contains(err.Error(), "x: the pixel at x 1, y 1 has the value ") || !strings.HasSuffix(err.Error(), "expected "+c.expected) {
 			t.Fatalf("%s, %s: %v, expected %q", c.void, c.labels, err, c.expected)
+		}
+	}
+}
+
+// Settings are read as they are written, and what contradicts itself is refused.
+func TestParseValues(t *testing.T) {
+	many := make([]string, 256)
+	for k := range many {
+		many[k] = strconv.Itoa(k)
+	}
+	for _, c := range []struct{ void, labels, wantVoid, wantLabels string }{
+		{Auto, Auto, "255", Auto}, {"255", Auto, "255", Auto}, {"12", Auto, "12", Auto}, {None, Auto, None, Auto}, {Auto, "0, 255", None, "0,255"},
+		{Auto, "0,10", "255", "0,10"}, {"10", "0,11", "10", "0,11"}, {"0", "10,1", "0", "10,1"}, {None, strings.Join(many[1:], ","), None, strings.Join(many[1:], ",")},
+	} {
+		v, err := ParseValues(c.void, c.labels)
+		if err != nil {
+			t.Errorf("%s, %s: %v", c.void, c.labels, err)
+			continue
+		}
+		if void, labels := v.Settings(); void != c.wantVoid || labels != c.wantLabels {
+			t.Errorf("%s, %.40s: void %s, labels %.40s", c.void, c.labels, void, labels)
+		}
+	}
+	for _, c := range []struct{ void, labels, want string }{
+		{"256", Auto, "--void 256: expected auto, none or a value from 0 to 255"}, {"-1", Auto, "--void -1: expected"}, {"0x1", Auto, "--void 0x1: expected"},
+		{Auto, "1,256", `--mask-values 1,256: "256", expected auto, or values from 0 to 255, such as 0,255`}, {Auto, "", `--mask-values : "", expected`},
+		{Auto, "1,2,1", "--mask-values 1,2,1: 1 is there twice"}, {"7", "0,7", "--mask-values 0,7 has 7, which --void says is void"},
+		{None, strings.Join(many, ","), "--mask-values: 256 values, expected at most 255"},
+	} {
+		if _, err := ParseValues(c.void, c.labels); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s, %.40s: %v, expected %s", c.void, c.labels, err, c.want)
+		}
+	}
+}
+
+// Two values, the larger of which is 255, are a background and an object. Three others, or 255 and two, are not,
+// whatever follows.
+func TestFoundValues(t *testing.T) {
+	for values, want := range map[string]struct{ object, plain bool }{
+		"": {}, "\x00": {}, "\xff": {}, "\x00\xff": {object: true}, "\x07\xff\x07": {object: true}, "\x00\x01": {}, "\x00\x01\x02": {}, "\x00\x01\xff": {plain: true},
+		"\x00\x01\x02\x03": {plain: true}, "\x00\x01\x02\xff": {plain: true},
+	} {
+		var f Found
+		f.Add(&Mask{Labels: []uint8(values)})
+		v := f.Object()
+		if (v != nil) != want.object || f.Plain() != want.plain {
+			t.Errorf("%q: object %v, plain %v, expected %+v", values, v, f.Plain(), want)
+		}
+		if v != nil && (v.Void != NoVoid || !slices.Equal(v.Labels, []uint8(values)[:2])) {
+			t.Errorf("%q: %+v", values, v)
 		}
 	}
 }

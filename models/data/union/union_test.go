@@ -133,3 +133,60 @@ func TestSources(t *testing.T) {
 		t.Errorf("%v: %v", got, err)
 	}
 }
+
+// The names of all, in order; nil only where nobody has any.
+func TestAlphabets(t *testing.T) {
+	a, b, empty := structured.NewAlphabet("x", "y"), structured.NewAlphabet("y", "z"), structured.NewAlphabet()
+	for _, c := range []struct {
+		of   []*structured.Alphabet
+		want []string
+	}{
+		{[]*structured.Alphabet{a, b}, []string{"x", "y", "z"}}, {[]*structured.Alphabet{nil, b, a}, []string{"y", "z", "x"}}, {[]*structured.Alphabet{nil, nil}, nil}, {[]*structured.Alphabet{nil, empty}, []string{}},
+	} {
+		got := Alphabet(c.of[0], c.of[1:]...)
+		if (got == nil) != (c.want == nil) || got != nil && !slices.Equal(got.Names(), c.want) {
+			t.Errorf("%v, expected %q", got, c.want)
+		}
+	}
+}
+
+// Labels, sets of possible ones and readings have the numbers of the other alphabet, sets in order; unknown labels
+// stay so.
+func TestRelabel(t *testing.T) {
+	d := &structured.Dataset{Alphabet: structured.NewAlphabet("a", "b", "c"), Labels: []int32{0, 2, -1, 1}, LabelSets: [][]int32{{0, 2}}, Readings: [][]int32{{1, 0}, {}}}
+	by := structured.NewAlphabet("c", "x", "b", "a")
+	Relabel(d, by)
+	if !slices.Equal(d.Labels, []int32{3, 0, -1, 2}) || !slices.Equal(d.LabelSets[0], []int32{0, 3}) || !slices.Equal(d.Readings[0], []int32{2, 3}) || d.Alphabet != by {
+		t.Errorf("%+v", d)
+	}
+	Relabel(d, by)
+	none := &structured.Dataset{Labels: []int32{1}}
+	if Relabel(none, by); d.Labels[0] != 3 || none.Labels[0] != 1 || none.Alphabet != by {
+		t.Errorf("%v, %v", d.Labels, none.Labels)
+	}
+}
+
+// Data that cannot follow the first ones are refused with what both have.
+func TestRefusals(t *testing.T) {
+	for want, change := range map[string]func(d *structured.Dataset){
+		"b: the number of dense features per position is 2, expected 0 as in a": func(d *structured.Dataset) { d.Dim = 2 },
+		"b: the number of columns is 0, expected 1 as in a":                     func(d *structured.Dataset) { d.Columns = nil },
+		"b: the columns are [tag], expected [word] as in a":                     func(d *structured.Dataset) { d.ColumnNames = []string{"tag"} },
+		"b: the gold outputs are not known, expected known as in a":             func(d *structured.Dataset) { d.Labels = nil },
+		"b: its inputs or costs are not of the kind that a has":                 func(d *structured.Dataset) { d.Costs = []float32{1} },
+		"b: the number of tables is 1, expected 0 as in a":                      func(d *structured.Dataset) { d.Tables = []*structured.Table{{}} },
+		"b: its inputs or costs are not of the kind that a has ":                func(d *structured.Dataset) { d.Attributes = nil },
+	} {
+		a, b := set("a", "x", []int32{0}, "A"), set("b", "x", []int32{0}, "A")
+		b.Alphabet = a.Alphabet
+		change(b)
+		if _, err := Join([]*structured.Dataset{a, b}); !structured.IsBadInput(err) || err.Error() != strings.TrimSpace(want) {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+	for want, files := range map[string][]string{"a": {"a"}, "a, b, c": {"a", "b", "c"}, "a and 3 more files": {"a", "b", "c", "d"}, "": nil} {
+		if got := Names(files); got != want {
+			t.Errorf("%q: %q, expected %q", files, got, want)
+		}
+	}
+}

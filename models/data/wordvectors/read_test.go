@@ -102,6 +102,22 @@ func TestWordsWithSpacesAndRepetitions(t *testing.T) {
 	}
 }
 
+// Lines that are longer than what is read at once are read whole, and those that are too long for a vector are refused.
+func TestLongLines(t *testing.T) {
+	row := make([]float32, 60000) // a line of more than 1 MiB
+	for i := range row {
+		row[i] = 1 / float32(3+i)
+	}
+	v, err := Read(strings.NewReader(textFile([]string{"a", "b"}, [][]float32{row, row}, false)), "f", structured.NewAlphabet("a", "b"))
+	if err != nil || !slices.Equal(v.Of("a"), row) || !slices.Equal(v.Of("b"), row) {
+		t.Errorf("%v", err)
+	}
+	_, err = Read(strings.NewReader("a 1 2\n"+strings.Repeat("x", longestWord+32*mostDims+1<<20)), "f", structured.NewAlphabet("a"))
+	if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "f:2: a line of more than 2162688 bytes, expected") {
+		t.Errorf("a word of many MiB: %v", err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	binaries := binaryFile([]string{"a", "b"}, [][]float32{{1, 2}, {3, 4}}, "\n")
 	for content, want := range map[string]string{

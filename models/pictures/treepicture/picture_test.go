@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dsp-go/dsp/models/pictures/canvas"
+	"github.com/dsp-go/dsp/models/pictures/picturetest"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -29,30 +30,14 @@ func doubtful() Sentence {
 	}
 }
 
-// The picture of doubtful is the one in testdata, which was looked at: every word, arc and label has its place, and the legend
-// and the title theirs. A change of the layout that is wanted writes it anew: its test fails and names the new file.
+// Every word, arc and label of doubtful has its place, and the legend and the title theirs.
 func TestPlaces(t *testing.T) {
 	s := doubtful()
 	for name, p := range map[string]Picture{
 		"gold.svg":  {Title: "A & B", Sentences: []Sentence{doubtful(), {Words: s.Words[:2], Heads: []int32{2, 0}, Relations: []string{"det", "root"}}}},
 		"plain.svg": {Sentences: []Sentence{{Words: s.Words, Heads: s.Heads, Relations: s.Relations}}},
 	} {
-		want, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), name)
-		if err := p.Write(path); err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			kept := filepath.Join(t.ArtifactDir(), name)
-			t.Errorf("testdata/%s is another picture than %s (%v): look at both", name, kept, os.WriteFile(kept, got, 0o666))
-		}
+		picturetest.Kept(t, name, p.Write)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
@@ -25,6 +26,7 @@ type measure struct {
 	sequences  int
 	flops      float64
 	run        func() error
+	asked      *structured.Potentials // that an oracle is asked about; nil of networks
 }
 
 func (m measure) name() string { return m.part + ": " + m.what }

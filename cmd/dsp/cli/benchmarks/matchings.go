@@ -23,7 +23,7 @@ func matchingMeasures() []measure {
 			all = append(all, oracleMeasures(part, o, θ, answerNames{max: "max (Jonker-Volgenant)", topK: "top-5 (BMMF)"})...)
 			y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 			var m oracles.MaxMarginals
-			all = append(all, measure{part, "max-marginals", θ.Len(), 0, func() error { o.MaxMarginals(θ, y, value, &m); return nil }})
+			all = append(all, measure{part, "max-marginals", θ.Len(), 0, func() error { o.MaxMarginals(θ, y, value, &m); return nil }, θ})
 		}
 	}
 	return all

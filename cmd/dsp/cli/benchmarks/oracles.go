@@ -66,7 +66,7 @@ func oracleMeasures(part string, o oracles.Maximiser, θ *structured.Potentials,
 	var all []measure
 	add := func(what string, flops float64, run func()) {
 		if what != "" {
-			all = append(all, measure{part, what, θ.Len(), flops, func() error { run(); return nil }})
+			all = append(all, measure{part, what, θ.Len(), flops, func() error { run(); return nil }, θ})
 		}
 	}
 	add(names.max, names.maxFlops, func() { o.Max(θ, y, value) })

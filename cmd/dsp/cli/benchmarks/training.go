@@ -49,7 +49,7 @@ func netMeasure() (measure, error) {
 	}
 	// Forward is one product per layer; backward is one for the weights of each layer and one for the hidden units.
 	flops := 2. * sequences * length * (2*in*hidden + 3*hidden*labels)
-	return measure{"net, " + kernels.CurrentBLAS().Name(), "mlp step", sequences, flops, step}, nil
+	return measure{"net, " + kernels.CurrentBLAS().Name(), "mlp step", sequences, flops, step, nil}, nil
 }
 
 // passMeasure measures a full pass of the hinge, value and gradient, for the default network on drawn words, on all cores.
@@ -67,5 +67,5 @@ func passMeasure(ctx context.Context) (measure, error) {
 		_, err := engine.FullPass(ctx, w, oracles.Smoothing{}, nil)
 		return err
 	}
-	return measure{"training", fmt.Sprintf("pass over drawn words, %d threads", threads), data.Len(), 0, pass}, nil
+	return measure{"training", fmt.Sprintf("pass over drawn words, %d threads", threads), data.Len(), 0, pass, nil}, nil
 }

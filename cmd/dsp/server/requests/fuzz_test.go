@@ -88,6 +88,39 @@ func TestReaders(t *testing.T) {
 	}
 }
 
+// Words of examples with text have their places in it, and others none.
+func TestPlacesOfWords(t *testing.T) {
+	all := readers()
+	for _, kind := range []string{"words", "sentences", "constituents"} {
+		r := all[kind]
+		if w, ok := r.(*words); ok {
+			w.columns = w.columns[:1]
+		}
+		example := func(text string) Example {
+			o, err := Parse([]byte(text), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := r.Example(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e
+		}
+		text, plain := example(`{"text": "é is  it"}`), example(`{"words": ["a", "b"]}`)
+		both, err := r.Dataset([]Example{plain, text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := [][2]int64{{-1, -1}, {-1, -1}, {0, 1}, {2, 4}, {6, 8}}; !slices.Equal(both.Ranges, want) || !slices.Equal(both.Offsets, []int{0, 2, 5}) {
+			t.Errorf("%s: %v, expected %v", kind, both.Ranges, want)
+		}
+		if alone, err := r.Dataset([]Example{plain}); err != nil || alone.Ranges != nil {
+			t.Errorf("%s: without text: %v, %v", kind, alone.Ranges, err)
+		}
+	}
+}
+
 // Requests that messages show are answered, but for numbers and pictures that they leave out: they have what the model reads.
 func TestSamples(t *testing.T) {
 	all := readers()

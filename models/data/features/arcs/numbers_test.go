@@ -21,6 +21,9 @@ func TestNumbersOfHashes(t *testing.T) {
 				t.Fatalf("%d attributes: number %d is found as %d", n, i, numbers.find(h))
 			}
 		}
+		if bits := 64 * len(numbers.filter); n >= 1000 && (bits < 4*n || bits > 8*n) {
+			t.Errorf("%d attributes: a filter of %d bits, expected 4 to 8 per attribute", n, bits)
+		}
 		passed := 0
 		for range 1000 {
 			h := rng.Uint64()
