@@ -85,8 +85,9 @@ func (a *Predicted) Some(lo, hi int, θ *structured.Potentials) { rangeOf(&a.Pot
 // nbestPositions bounds positions times best outputs in a batch, and thus the memory for enumeration.
 const nbestPositions = 1 << 20
 
-// NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), for up to nbest outputs per
-// example. Unsupported settings are bad input. Call SetWeights before Over, and Close at the end; the end of the device closes it, too.
+// NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), for up to nbest
+// outputs per example. Unsupported settings are bad input. Call SetWeights before Over, and Close at the end, unless the
+// device is closed.
 func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (_ *Predictor, err error) {
 	inputs := *set // without its labels
 	inputs.LabelSets, inputs.Readings = nil, nil

@@ -157,10 +157,10 @@ func checkAnswer(t *testing.T, name string, got *hostAnswer, host oracles.Oracle
 				}
 			}
 		}
-		h.Augment(θ.all, b, structured.Gold{Output: gold[lo:hi], Sets: [][]int32{nil}})
+		h.Augment(θ.All, b, structured.Gold{Output: gold[lo:hi], Sets: [][]int32{nil}})
 	}
 	var want oracles.Answer
-	s.Answer(host, θ.all, &want, true)
+	s.Answer(host, θ.All, &want, true)
 	u := chains.In(&want.U)
 	for b := range got.value {
 		value, best, exact, score := 0.0, 0.0, true, 0.0

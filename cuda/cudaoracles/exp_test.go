@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dsp-go/dsp/cuda/chaincase"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/oracles/chain"
@@ -21,7 +22,7 @@ func drawChains(r *rand.Rand, lengths []int, y int, perPosition bool, scale, for
 	for _, n := range lengths {
 		offsets = append(offsets, offsets[len(offsets)-1]+n)
 	}
-	θ := newPotentials(offsets, y, perPosition)
+	θ := chaincase.NewPotentials(offsets, y, perPosition)
 	for _, x := range [][]float32{θ.Node, θ.Edge} {
 		for i := range x {
 			x[i] = float32(scale * r.NormFloat64())
@@ -59,8 +60,8 @@ func TestExpAgreesWithCPU(t *testing.T) {
 				θ := drawChains(r, []int{7, 0, 1, 12, 2}, y, perPosition, c.scale, c.forbidden)
 				want, got := make([]float64, θ.Len()), make([]float64, θ.Len())
 				var u, v structured.Marginals
-				host.Exp(θ.all, c.μ, want, &u)
-				o.Exp(θ.all, c.μ, got, &v)
+				host.Exp(θ.All, c.μ, want, &u)
+				o.Exp(θ.All, c.μ, got, &v)
 				cudatest.Must(t, d.Err())
 				name := fmt.Sprintf("Y=%d per position %v %v", y, perPosition, c)
 				for b := range want {
@@ -107,14 +108,14 @@ func TestExpFindsDeclinedChains(t *testing.T) {
 		}
 		want := make([]float64, θ.Len())
 		var u structured.Marginals
-		host.Exp(θ.all, 1, want, &u)
+		host.Exp(θ.All, 1, want, &u)
 		var first []float64
 		var bits structured.Marginals
 		for _, threads := range []int{0, 1 << 10, 1 << 20} { // the fewest first: memory does not hold the answers yet
 			defer cudaoracles.SetBusyThreads(cudaoracles.SetBusyThreads(threads))
 			got := make([]float64, θ.Len())
 			var v structured.Marginals
-			o.Exp(θ.all, 1, got, &v)
+			o.Exp(θ.All, 1, got, &v)
 			cudatest.Must(t, d.Err())
 			if declined := o.Oracle().Declined(θ.Len()); !slices.Equal(declined, wide) {
 				t.Fatalf("%v: declined %v, want %v", c, declined, wide)
@@ -152,14 +153,14 @@ func TestExpOfChainsThatShareABlock(t *testing.T) {
 		θ.Node[(θ.Offsets[5]+2)*y+1] = 700
 		want := make([]float64, θ.Len())
 		var u structured.Marginals
-		host.Exp(θ.all, 1, want, &u)
+		host.Exp(θ.All, 1, want, &u)
 		var values []float64
 		var marginals structured.Marginals
 		for _, many := range []int{0, 1 << 30} {
 			defer cudaoracles.SetManyChains(cudaoracles.SetManyChains(many))
 			got := make([]float64, θ.Len())
 			var v structured.Marginals
-			o.Exp(θ.all, 1, got, &v)
+			o.Exp(θ.All, 1, got, &v)
 			cudatest.Must(t, d.Err())
 			if declined := o.Oracle().Declined(θ.Len()); declined[5] != 1 || declined[3] != 0 {
 				t.Errorf("Y=%d: declined %v", y, declined)
@@ -178,7 +179,7 @@ func TestExpOfChainsThatShareABlock(t *testing.T) {
 				t.Errorf("Y=%d: other bits with four chains to a block", y)
 			}
 			alone := make([]float64, θ.Len())
-			if o.Exp(θ.all, 1, alone, nil); !slices.Equal(alone, got) {
+			if o.Exp(θ.All, 1, alone, nil); !slices.Equal(alone, got) {
 				t.Errorf("Y=%d: values without marginals %v, with them %v", y, alone, got)
 			}
 		}
@@ -191,13 +192,13 @@ func TestExpOfManyEqualLabels(t *testing.T) {
 	o := cudaoracles.NewChainOracle(d)
 	const labels, length = 1000, 3
 	for _, c := range []struct{ low, μ float64 }{{0, 1}, {-1e3, 1}} { // in float32, and with exponents of their own
-		θ := newPotentials([]int{0, length}, labels, false)
+		θ := chaincase.NewPotentials([]int{0, length}, labels, false)
 		clear(θ.Node)
 		clear(θ.Edge)
 		θ.Edge[0] = float32(c.low)
 		value := make([]float64, 1)
 		var u structured.Marginals
-		o.Exp(θ.all, c.μ, value, &u)
+		o.Exp(θ.All, c.μ, value, &u)
 		cudatest.Must(t, d.Err())
 		want, far := length*math.Log(labels), 0.0
 		if c.low < 0 { // all paths but those with the step between labels 0: 2·Y of Y³, less one that has both
@@ -228,7 +229,7 @@ func TestExpOfNaN(t *testing.T) {
 			θ := drawChains(rand.New(rand.NewPCG(1, 2)), []int{4, 4}, y, perPosition, 1, 0)
 			θ.Node[2*y+1] = float32(math.NaN())
 			value := make([]float64, 2)
-			o.Exp(θ.all, 1, value, new(structured.Marginals))
+			o.Exp(θ.All, 1, value, new(structured.Marginals))
 			cudatest.Must(t, d.Err())
 			if !math.IsNaN(value[0]) || !(math.Abs(value[1]) < 1e3) {
 				t.Errorf("Y=%d, per position %v: values %g, the first chain has a NaN", y, perPosition, value)
@@ -256,8 +257,8 @@ func TestExpOfFaintSteps(t *testing.T) {
 				}
 				want, got := make([]float64, 1), make([]float64, 1)
 				var u, v structured.Marginals
-				host.Exp(θ.all, 1, want, &u)
-				o.Exp(θ.all, 1, got, &v)
+				host.Exp(θ.All, 1, want, &u)
+				o.Exp(θ.All, 1, got, &v)
 				cudatest.Must(t, d.Err())
 				name := fmt.Sprintf("Y=%d per position %v step %v", y, perPosition, faint)
 				if !(math.Abs(want[0]-got[0]) <= 1e-5*math.Abs(want[0])) {

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/cuda/chaincase"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
@@ -21,14 +22,14 @@ const untouched = -7 // initial value of labels that no kernel may write
 
 // best runs it and downloads labels, values and gold scores.
 func (p *problem) best(d *device.Device, o *cudaoracles.Oracle, run maxOf) (y []int32, value, gold []float64) {
-	n, b := p.on.N, p.on.B
+	n, b := p.On.N, p.On.B
 	labels, values := device.New[int32](d, n, "labels"), device.New[float64](d, 2*b, "values")
 	y, value = make([]int32, n), make([]float64, 2*b)
 	for i := range y {
 		y[i] = untouched
 	}
 	device.Upload(d, labels, y)
-	run(o, p.on, p.a, labels, values.Slice(0, b), values.Slice(b, 2*b))
+	run(o, p.On, p.Augmentation, labels, values.Slice(0, b), values.Slice(b, 2*b))
 	device.Download(d, y, labels)
 	device.Download(d, value, values)
 	device.Free(d, labels)
@@ -39,16 +40,16 @@ func (p *problem) best(d *device.Device, o *cudaoracles.Oracle, run maxOf) (y []
 // checkMax compares the results with the CPU's: the labels must be equal, unless the two round differently.
 func checkMax(t failer, d *device.Device, o *cudaoracles.Oracle, p *problem, run maxOf, exact bool) {
 	t.Helper()
-	p.move(d, 2, 9)
-	defer p.free(d)
+	p.Move(d, 2, 9)
+	defer p.Free(d)
 	y, value, gold := p.best(d, o, run)
-	θ := p.augmented()
+	θ := p.Augmented()
 	n := θ.Positions()
 	wantY, want := make([]int32, n), make([]float64, θ.Len())
-	chain.NewPlain().Max(θ.all, wantY, want)
+	chain.NewPlain().Max(θ.All, wantY, want)
 	for b, w := range want {
 		nearly(t, "value", value[b], w, 1e-5)
-		nearly(t, "gold score", gold[b], p.goldScore(b), 1e-12)
+		nearly(t, "gold score", gold[b], p.GoldScore(b), 1e-12)
 		labels := y[θ.Offsets[b]:θ.Offsets[b+1]]
 		if exact && !slices.Equal(labels, wantY[θ.Offsets[b]:θ.Offsets[b+1]]) {
 			t.Fatalf("chain %d of %d labels, per position %v: path\n%v, want\n%v", b, θ.Y, θ.PerPosition, labels, wantY[θ.Offsets[b]:θ.Offsets[b+1]])
@@ -57,11 +58,11 @@ func checkMax(t failer, d *device.Device, o *cudaoracles.Oracle, p *problem, run
 			nearly(t, "score of the path", θ.Score(b, labels), value[b], 1e-12)
 		}
 	}
-	for b := len(want); b < p.on.B; b++ {
+	for b := len(want); b < p.On.B; b++ {
 		nearly(t, "value of an empty chain", value[b], 0, 0)
 		nearly(t, "gold score of an empty chain", gold[b], 0, 0)
 	}
-	for i := n; i < p.on.N; i++ {
+	for i := n; i < p.On.N; i++ {
 		if y[i] != untouched {
 			t.Fatalf("label %d at position %d, which belongs to no chain", y[i], i)
 		}
@@ -136,11 +137,11 @@ func TestMaxOfLongChain(t *testing.T) {
 	for _, integers := range []bool{true, false} {
 		r := rand.New(rand.NewPCG(3, 4))
 		p := drawProblem(r, shape{labels: 3, chains: 2, longest: 9000, integers: integers})
-		for p.θ.Offsets[1] < 5000 || !p.with || slices.Min(p.θ.Edge) == never {
+		for p.Host.Offsets[1] < 5000 || !p.With || slices.Min(p.Host.Edge) == never {
 			p = drawProblem(r, shape{labels: 3, chains: 2, longest: 9000, integers: integers})
 		}
 		checkMax(t, d, o, p, (*cudaoracles.Oracle).Max, integers)
-		if !p.on.AreLong() {
+		if !p.On.AreLong() {
 			t.Error("the chain does not count as long")
 		}
 	}
@@ -154,11 +155,11 @@ func TestMaxWhereNothingIsAllowed(t *testing.T) {
 	for _, labels := range []int{1, 7, 16, 32, 40, 100, 150} {
 		for _, at := range []int{0, 13, 29} {
 			for _, perPosition := range []bool{false, true} {
-				p := &problem{θ: drawChains(rand.New(rand.NewPCG(1, 2)), []int{30, 3}, labels, perPosition, 1, 0), with: true}
+				p := &problem{chaincase.Case{Host: drawChains(rand.New(rand.NewPCG(1, 2)), []int{30, 3}, labels, perPosition, 1, 0), With: true}}
 				for l := range labels {
-					p.θ.Node[at*labels+l] = never
+					p.Host.Node[at*labels+l] = never
 				}
-				p.gold = make([]int32, p.θ.Positions())
+				p.Gold = make([]int32, p.Host.Positions())
 				checkMax(t, d, o, p, (*cudaoracles.Oracle).MaxByChain, true)
 				if labels <= 32 {
 					checkMax(t, d, o, p, (*cudaoracles.Oracle).MaxInChunks, true)
@@ -178,25 +179,25 @@ func TestMaxOfNaN(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		p := drawProblem(r, shape{labels: labelCounts[r.IntN(len(labelCounts))], chains: 3, longest: 30})
 		often := r.Float64()
-		for _, x := range [][]float32{p.θ.Node, p.θ.Edge} {
+		for _, x := range [][]float32{p.Host.Node, p.Host.Edge} {
 			for i := range x {
 				if r.Float64() < often {
 					x[i] = []float32{nan, -nan, inf, never}[r.IntN(4)]
 				}
 			}
 		}
-		p.move(d, 0, 0)
+		p.Move(d, 0, 0)
 		runs := []maxOf{(*cudaoracles.Oracle).MaxByChain}
-		if p.θ.Y <= 32 {
+		if p.Host.Y <= 32 {
 			runs = append(runs, (*cudaoracles.Oracle).MaxInChunks)
 		}
 		for _, run := range runs {
 			y, _, _ := p.best(d, o, run)
-			if len(y) > 0 && (slices.Min(y) < 0 || int(slices.Max(y)) >= p.θ.Y) {
-				t.Fatalf("labels %v of %d", y, p.θ.Y)
+			if len(y) > 0 && (slices.Min(y) < 0 || int(slices.Max(y)) >= p.Host.Y) {
+				t.Fatalf("labels %v of %d", y, p.Host.Y)
 			}
 		}
-		p.free(d)
+		p.Free(d)
 	}
 }
 
@@ -208,9 +209,9 @@ func TestMaxIsBestOfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		p := drawProblem(r, shape{labels: 1 + r.IntN(3), chains: 3, longest: 6, integers: true})
-		p.move(d, 0, 0)
-		defer p.free(d)
-		θ := p.augmented()
+		p.Move(d, 0, 0)
+		defer p.Free(d)
+		θ := p.Augmented()
 		for _, run := range []maxOf{(*cudaoracles.Oracle).MaxByChain, (*cudaoracles.Oracle).MaxInChunks} {
 			y, value, _ := p.best(d, o, run)
 			for b := range θ.Len() {
@@ -250,17 +251,17 @@ func TestMaxInGraph(t *testing.T) {
 	o := cudaoracles.NewOracle(d)
 	defer o.Free()
 	p := drawProblem(rand.New(rand.NewPCG(1, 2)), shape{labels: 4, chains: 5, longest: 7, integers: true})
-	p.move(d, 0, 0)
-	defer p.free(d)
+	p.Move(d, 0, 0)
+	defer p.Free(d)
 	want, _, _ := p.best(d, o, (*cudaoracles.Oracle).Max)
-	y, value := device.New[int32](d, p.on.N, "labels"), device.New[float64](d, p.on.B, "values")
-	o.ReserveMax(p.on)
-	clear := make([]float32, len(p.θ.Node))
-	device.Upload(d, p.on.Node, clear)
-	g := d.Capture(func() { o.Max(p.on, p.a, y, value, device.Array[float64]{}) })
-	device.Upload(d, p.on.Node, p.θ.Node)
+	y, value := device.New[int32](d, p.On.N, "labels"), device.New[float64](d, p.On.B, "values")
+	o.ReserveMax(p.On)
+	clear := make([]float32, len(p.Host.Node))
+	device.Upload(d, p.On.Node, clear)
+	g := d.Capture(func() { o.Max(p.On, p.Augmentation, y, value, device.Array[float64]{}) })
+	device.Upload(d, p.On.Node, p.Host.Node)
 	d.Replay(g)
-	got := make([]int32, p.on.N)
+	got := make([]int32, p.On.N)
 	device.Download(d, got, y)
 	if !slices.Equal(got, want) {
 		t.Errorf("labels %v, want %v", got, want)
@@ -280,8 +281,8 @@ func TestLabelsOfNaNAreForbidden(t *testing.T) {
 		for seed := range uint64(6) {
 			r := rand.New(rand.NewPCG(seed, 77))
 			p := drawProblem(r, shape{labels: labels, chains: 3, longest: 9})
-			p.θ = newPotentials(p.θ.Offsets, labels, false)
-			for _, x := range [][]float32{p.θ.Node, p.θ.Edge} {
+			p.Host = chaincase.NewPotentials(p.Host.Offsets, labels, false)
+			for _, x := range [][]float32{p.Host.Node, p.Host.Edge} {
 				for i := range x {
 					x[i] = 6*r.Float32() - 3
 				}
@@ -289,14 +290,14 @@ func TestLabelsOfNaNAreForbidden(t *testing.T) {
 			var got [2][]float64
 			var paths [2][]int32
 			for k, x := range []float32{never, float32(math.NaN())} {
-				for b := range p.θ.Len() {
-					for at := p.θ.Offsets[b] + 1; at+1 < p.θ.Offsets[b+1]; at += 2 {
-						p.θ.Node[at*labels+at%labels] = x
+				for b := range p.Host.Len() {
+					for at := p.Host.Offsets[b] + 1; at+1 < p.Host.Offsets[b+1]; at += 2 {
+						p.Host.Node[at*labels+at%labels] = x
 					}
 				}
-				p.move(d, 0, 0)
+				p.Move(d, 0, 0)
 				paths[k], got[k], _ = p.best(d, o, (*cudaoracles.Oracle).MaxByChain)
-				p.free(d)
+				p.Free(d)
 			}
 			if !slices.Equal(got[0], got[1]) || !slices.Equal(paths[0], paths[1]) {
 				t.Fatalf("%d labels: with NaN the values are %v and the paths %v, with −∞ %v and %v", labels, got[1], paths[1], got[0], paths[0])

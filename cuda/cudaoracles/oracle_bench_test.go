@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dsp-go/dsp/cuda/chaincase"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
@@ -34,10 +35,10 @@ func BenchmarkOracles(b *testing.B) {
 				lengths[i] = 1 + r.IntN(s.length)
 			}
 		}
-		p := &problem{θ: randomChains(r, lengths, s.labels, s.perPosition), with: true}
-		p.gold = make([]int32, p.θ.Positions())
-		p.move(d, 0, 0)
-		θ := p.on
+		p := &problem{chaincase.Case{Host: randomChains(r, lengths, s.labels, s.perPosition), With: true}}
+		p.Gold = make([]int32, p.Host.Positions())
+		p.Move(d, 0, 0)
+		θ := p.On
 		edges := θ.B
 		if θ.PerPosition {
 			edges = θ.N
@@ -46,8 +47,8 @@ func BenchmarkOracles(b *testing.B) {
 		node, edge := device.New[float32](d, θ.N*θ.Y, "nodes"), device.New[float32](d, edges*θ.Y*θ.Y, "edges")
 		name := fmt.Sprintf("B=%d,T=%d,Y=%d,ragged=%v,each=%v", s.chains, s.length, s.labels, s.ragged, s.perPosition)
 		for what, run := range map[string]func(){
-			"max": func() { o.Max(θ, p.a, y, value, device.Array[float64]{}) },
-			"exp": func() { o.Exp(θ, p.a, 1, value, node, edge, device.Array[float64]{}) },
+			"max": func() { o.Max(θ, p.Augmentation, y, value, device.Array[float64]{}) },
+			"exp": func() { o.Exp(θ, p.Augmentation, 1, value, node, edge, device.Array[float64]{}) },
 		} {
 			b.Run(what+","+name, func(b *testing.B) {
 				run()
@@ -67,7 +68,7 @@ func BenchmarkOracles(b *testing.B) {
 		device.Free(d, value)
 		device.Free(d, node)
 		device.Free(d, edge)
-		p.free(d)
+		p.Free(d)
 	}
 }
 
@@ -77,7 +78,7 @@ func randomChains(r *rand.Rand, lengths []int, y int, perPosition bool) *potenti
 	for _, n := range lengths {
 		offsets = append(offsets, offsets[len(offsets)-1]+n)
 	}
-	θ := newPotentials(offsets, y, perPosition)
+	θ := chaincase.NewPotentials(offsets, y, perPosition)
 	for _, x := range [][]float32{θ.Node, θ.Edge} {
 		for i := range x {
 			x[i] = r.Float32()

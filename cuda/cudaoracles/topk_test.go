@@ -39,8 +39,8 @@ func TestTopKAgreesWithCPU(t *testing.T) {
 func checkTopK(t *testing.T, o *cudaoracles.ChainOracle, θ *potentials, k int, name string) {
 	t.Helper()
 	var want, got oracles.KBest
-	chain.NewPlain().TopK(θ.all, k, &want)
-	o.TopK(θ.all, k, &got)
+	chain.NewPlain().TopK(θ.All, k, &want)
+	o.TopK(θ.All, k, &got)
 	cudatest.Must(t, o.Err())
 	if !slices.Equal(want.Count, got.Count) {
 		t.Fatalf("%s: counts %v, want %v", name, got.Count, want.Count)
@@ -82,7 +82,7 @@ func TestTopKOfNaN(t *testing.T) {
 					θ.Node[64*y+i] = x
 				}
 				var best oracles.KBest
-				o.TopK(θ.all, 4, &best)
+				o.TopK(θ.All, 4, &best)
 				cudatest.Must(t, d.Err())
 				if best.Count[1] != 4 {
 					t.Errorf("%d outputs of the chain without NaN", best.Count[1])

@@ -6,32 +6,19 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dsp-go/dsp/cuda/chaincase"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// potentials holds the potentials of chains, in the oracle's form and as arrays.
-type potentials struct {
-	chains.Potentials
-	all *structured.Potentials
-}
-
-func newPotentials(offsets []int, labels int, perPosition bool) *potentials {
-	θ := &potentials{all: new(structured.Potentials)}
-	chains.Resize(θ.all, offsets, labels, perPosition)
-	θ.Potentials = chains.Of(θ.all)
-	return θ
-}
-
 // longChains draws a ragged batch of n chains of 30 to 60 positions with Y labels.
-func longChains(r *rand.Rand, n, y int) *potentials {
+func longChains(r *rand.Rand, n, y int) *chaincase.Potentials {
 	offsets := []int{0}
 	for range n {
 		offsets = append(offsets, offsets[len(offsets)-1]+30+r.IntN(31))
 	}
-	θ := newPotentials(offsets, y, false)
+	θ := chaincase.NewPotentials(offsets, y, false)
 	for i := range θ.Node {
 		θ.Node[i] = float32(r.NormFloat64())
 	}
@@ -55,21 +42,21 @@ func checkVectors(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 	return "", nil
 }
 
-func sameAnswers(fast, plain oracles.Oracle, θ *potentials, w *worst) error {
+func sameAnswers(fast, plain oracles.Oracle, θ *chaincase.Potentials, w *worst) error {
 	y, yPlain := make([]int32, θ.Positions()), make([]int32, θ.Positions())
 	value, valuePlain := make([]float64, θ.Len()), make([]float64, θ.Len())
-	fast.Max(θ.all, y, value)
-	plain.Max(θ.all, yPlain, valuePlain)
+	fast.Max(θ.All, y, value)
+	plain.Max(θ.All, yPlain, valuePlain)
 	if !slices.Equal(y, yPlain) {
 		return fmt.Errorf("max: other outputs")
 	}
 	var best, bestPlain oracles.KBest
-	fast.TopK(θ.all, 5, &best)
-	plain.TopK(θ.all, 5, &bestPlain)
+	fast.TopK(θ.All, 5, &best)
+	plain.TopK(θ.All, 5, &bestPlain)
 	var u, uPlain structured.Marginals
 	exp, expPlain := make([]float64, θ.Len()), make([]float64, θ.Len())
-	fast.Exp(θ.all, 1, exp, &u)
-	plain.Exp(θ.all, 1, expPlain, &uPlain)
+	fast.Exp(θ.All, 1, exp, &u)
+	plain.Exp(θ.All, 1, expPlain, &uPlain)
 	for b := range θ.Len() {
 		if err := w.near("max", value[b], valuePlain[b], 1e-6); err != nil {
 			return err

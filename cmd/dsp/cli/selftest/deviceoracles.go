@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dsp-go/dsp/cuda/chaincase"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/oracles"
@@ -114,10 +115,10 @@ func (c *chainCase) values(w *worst, what string, got device.Array[float64], wan
 func (c *chainCase) checkMax(_ *rand.Rand, w *worst) error {
 	g, θ := c.g, c.host
 	y, value := make([]int32, θ.Positions()), make([]float64, θ.Len())
-	chain.New().Max(θ.all, y, value)
-	onY := upload(g, slices.Repeat([]int32{99999}, c.on.N))
-	onValue, onGold := poisoned[float64](g, c.on.B), poisoned[float64](g, c.on.B)
-	c.o.Max(c.on, c.loss, onY, onValue, onGold)
+	chain.New().Max(θ.All, y, value)
+	onY := upload(g, slices.Repeat([]int32{99999}, c.On.N))
+	onValue, onGold := poisoned[float64](g, c.On.B), poisoned[float64](g, c.On.B)
+	c.o.Max(c.On, c.Augmentation, onY, onValue, onGold)
 	got := download(g, onY)
 	device.Free(g.Device, onY)
 	if err := c.values(w, "value", onValue, value); err != nil {
@@ -144,9 +145,9 @@ func (c *chainCase) checkMax(_ *rand.Rand, w *worst) error {
 func (c *chainCase) checkTopK(r *rand.Rand, w *worst) error {
 	k, θ := []int{1, 2, 5, 16, 64}[r.IntN(5)], c.host
 	var want oracles.KBest
-	chain.New().TopK(θ.all, k, &want)
+	chain.New().TopK(θ.All, k, &want)
 	var best cudaoracles.KBest
-	c.o.TopK(c.on, c.loss, k, &best)
+	c.o.TopK(c.On, c.Augmentation, k, &best)
 	count, score, labels := download(c.g, best.Count), download(c.g, best.Score), download(c.g, best.Labels)
 	best.Free(c.g.Device)
 	if err := c.g.Sync(); err != nil {
@@ -161,11 +162,11 @@ func (c *chainCase) checkTopK(r *rand.Rand, w *worst) error {
 			if err := w.near("score", score[b*k+i], want.Score[b*k+i], c.tolerance); err != nil {
 				return err
 			}
-			if err := w.near("score of the output", θ.Score(b, labels[i*c.on.N+lo:i*c.on.N+hi]), want.Score[b*k+i], c.tolerance); err != nil {
+			if err := w.near("score of the output", θ.Score(b, labels[i*c.On.N+lo:i*c.On.N+hi]), want.Score[b*k+i], c.tolerance); err != nil {
 				return err
 			}
 			for j := range i {
-				if slices.Equal(labels[i*c.on.N+lo:i*c.on.N+hi], labels[j*c.on.N+lo:j*c.on.N+hi]) {
+				if slices.Equal(labels[i*c.On.N+lo:i*c.On.N+hi], labels[j*c.On.N+lo:j*c.On.N+hi]) {
 					return fmt.Errorf("chain %d: outputs %d and %d are the same", b, j, i)
 				}
 			}
@@ -178,13 +179,13 @@ func (c *chainCase) checkExp(r *rand.Rand, w *worst) error {
 	g, θ, μ := c.g, c.host, []float64{10, 1, 0.1}[r.IntN(3)]
 	value := make([]float64, θ.Len())
 	var u structured.Marginals
-	chain.NewPlain().Exp(θ.all, μ, value, &u)
+	chain.NewPlain().Exp(θ.All, μ, value, &u)
 	if !θ.PerPosition {
 		countTransitions(θ, μ, &u)
 	}
-	onValue, onGold := poisoned[float64](g, c.on.B), poisoned[float64](g, c.on.B)
+	onValue, onGold := poisoned[float64](g, c.On.B), poisoned[float64](g, c.On.B)
 	node, edge := c.marginals()
-	c.o.Exp(c.on, c.loss, μ, onValue, node, edge, onGold)
+	c.o.Exp(c.On, c.Augmentation, μ, onValue, node, edge, onGold)
 	if err := c.values(w, "value", onValue, value); err != nil {
 		return err
 	}
@@ -196,11 +197,11 @@ func (c *chainCase) checkExp(r *rand.Rand, w *worst) error {
 
 // countTransitions replaces the edge part of u by the sum, in float64, of the CPU's edge marginals at each step. The CPU sums shared
 // edges in float32; over thousands of steps that is less accurate than the GPU.
-func countTransitions(θ *potentials, μ float64, u *structured.Marginals) {
-	each, steps := newPotentials(θ.Offsets, θ.Y, true), structured.Marginals{}
+func countTransitions(θ *chaincase.Potentials, μ float64, u *structured.Marginals) {
+	each, steps := chaincase.NewPotentials(θ.Offsets, θ.Y, true), structured.Marginals{}
 	copy(each.Node, θ.Node)
 	copy(each.Edge, slices.Repeat(θ.Edge, θ.Positions()))
-	chain.NewPlain().Exp(each.all, μ, make([]float64, θ.Len()), &steps)
+	chain.NewPlain().Exp(each.All, μ, make([]float64, θ.Len()), &steps)
 	sum := make([]float64, θ.Y*θ.Y)
 	for b := range θ.Len() {
 		clear(sum)
@@ -215,11 +216,11 @@ func countTransitions(θ *potentials, μ float64, u *structured.Marginals) {
 
 // marginals allocates arrays for marginals.
 func (c *chainCase) marginals() (node, edge device.Array[float32]) {
-	of := c.on.B
-	if c.on.PerPosition {
-		of = c.on.N
+	of := c.On.B
+	if c.On.PerPosition {
+		of = c.On.N
 	}
-	return poisoned[float32](c.g, c.on.N*c.on.Y), poisoned[float32](c.g, of*c.on.Y*c.on.Y)
+	return poisoned[float32](c.g, c.On.N*c.On.Y), poisoned[float32](c.g, of*c.On.Y*c.On.Y)
 }
 
 func (c *chainCase) compareMarginals(w *worst, node, edge device.Array[float32], u *structured.Marginals) error {
@@ -254,11 +255,11 @@ func (c *chainCase) checkAnswers(_ *rand.Rand, w *worst) error {
 			continue // any of the tied outputs may get the weight
 		}
 		var want oracles.Answer
-		s.Answer(chain.NewPlain(), θ.all, &want, true)
+		s.Answer(chain.NewPlain(), θ.All, &want, true)
 		node, edge := c.marginals()
-		out := &cudaoracles.Answer{Value: poisoned[float64](g, c.on.B), Max: poisoned[float64](g, c.on.B), Gold: poisoned[float64](g, c.on.B),
-			Node: node, Edge: edge, Exact: upload(g, slices.Repeat([]int32{7}, c.on.B))}
-		c.o.Answer(c.on, c.loss, s, out, true)
+		out := &cudaoracles.Answer{Value: poisoned[float64](g, c.On.B), Max: poisoned[float64](g, c.On.B), Gold: poisoned[float64](g, c.On.B),
+			Node: node, Edge: edge, Exact: upload(g, slices.Repeat([]int32{7}, c.On.B))}
+		c.o.Answer(c.On, c.Augmentation, s, out, true)
 		exact := download(g, out.Exact)
 		device.Free(g.Device, out.Exact)
 		for _, part := range []struct {
@@ -330,9 +331,9 @@ func (c *chainCase) checkNodeSums(w *worst) error {
 	g, θ := c.g, c.host
 	value := make([]float64, θ.Len())
 	var u structured.Marginals
-	chain.NewPlain().Exp(θ.all, 1, value, &u)
-	onValue, node := poisoned[float64](g, c.on.B), poisoned[float32](g, c.on.N*c.on.Y)
-	c.o.Exp(c.on, c.loss, 1, onValue, node, device.Array[float32]{}, device.Array[float64]{})
+	chain.NewPlain().Exp(θ.All, 1, value, &u)
+	onValue, node := poisoned[float64](g, c.On.B), poisoned[float32](g, c.On.N*c.On.Y)
+	c.o.Exp(c.On, c.Augmentation, 1, onValue, node, device.Array[float32]{}, device.Array[float64]{})
 	got := download(g, node)
 	device.Free(g.Device, node)
 	if err := c.values(w, "value", onValue, value); err != nil {
