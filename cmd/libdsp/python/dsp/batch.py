@@ -55,11 +55,14 @@ class once:
         return value
 
 
+_addressof, _buffer = ctypes.addressof, ctypes.c_char.from_buffer
+
+
 def _address(x):
     if x is None:
         return None
     try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(x))
+        return _addressof(_buffer(x))
     except (TypeError, ValueError):  # an array that is empty or cannot be written, which takes longer
         return x.__array_interface__["data"][0]
 
@@ -69,7 +72,10 @@ _addresses = [ctypes.c_void_p * n for n in range(8)]  # types are slow to make
 
 def _pointers(arrays):
     """An array of the addresses of arrays, for the library."""
-    return _addresses[len(arrays)](*[_address(x) for x in arrays])
+    try:
+        return _addresses[len(arrays)](*[_addressof(_buffer(x)) for x in arrays])
+    except (TypeError, ValueError):
+        return _addresses[len(arrays)](*[_address(x) for x in arrays])
 
 
 class _Handle:
@@ -137,12 +143,17 @@ class Fitting(list):
     """Values that were made for some batches, which then need not look at each of them in every call. Those that are
     known by their addresses alone have no arrays: who asks keeps their memory alive."""
 
+    __slots__ = ("batches", "_known")
+
     def __init__(self, batches, arrays, addresses=None):
-        super().__init__(arrays)
+        list.__init__(self, arrays)
         self.batches, self._known = batches, None if addresses is None else _addresses[len(addresses)](*addresses)
 
     def addresses(self):
-        return _pointers(self) if self._known is None else self._known
+        """Where the values are; they stay there."""
+        if self._known is None:
+            self._known = _pointers(self)
+        return self._known
 
 
 class Batch(_Handle):
@@ -212,9 +223,9 @@ class Batch(_Handle):
         arrays = self._values(values)
         number, f = self._made(), getattr(_library.library(), "dsp_" + question)
         run = Run(_threads, 0, _BUDGET if threading.current_thread() is threading.main_thread() else 0, 0)
-        at = ctypes.addressof(run)
+        at, there = _addressof(run), _addressof(arrays)
         while True:
-            message = f(number, ctypes.addressof(arrays), at, *arguments)
+            message = f(number, there, at, *arguments)
             if message:
                 _library.check(message)
             if run.next >= self.examples:

@@ -131,7 +131,9 @@ class LinearChain(Distribution):
     lengths [B] or a mask [B, T], which may have holes: positions that it leaves out do not exist. Outputs: labels [B, T]."""
 
     def __init__(self, node, edge, lengths=None, mask=None, start=None, end=None):
-        arrays = tuple(x for x in (node, edge, start, end) if x is not None)
+        arrays = (node, edge)
+        if start is not None or end is not None:
+            arrays = tuple(x for x in (node, edge, start, end) if x is not None)
         super().__init__(layouts.linear_chain(node, edge, lengths, mask, start, end), arrays)
 
 

@@ -67,6 +67,11 @@ class Layout:
 
         return not self.added and all(whole(k, p) for k, p in enumerate(self.parts))
 
+    @once
+    def alone(self):
+        """Whether there is one example, whose marginals are the values' rows."""
+        return self.direct and self.batch.examples == 1
+
     def rows(self, arrays):
         """The values of the parts, float32, of a user's arrays."""
         if self.direct:
@@ -109,9 +114,11 @@ class Layout:
     def spread(self, u, scale=None):
         """Marginals, times a number per example, in the shapes of a user's arrays. Those of a tied part are summed over examples if there is a scale,
         and else have a first axis of examples."""
-        out = [None] * len(self.shapes)
         if scale is not None and scale.dtype != _FLOAT:
             scale = scale.astype(_FLOAT)
+        if self.alone and scale is not None:
+            return [(x * scale).reshape(shape) for x, shape in zip(u, self.shapes)]
+        out = [None] * len(self.shapes)
         for a in self.added:
             x = u[0][a.rows]
             if scale is not None:
@@ -179,7 +186,8 @@ def host(x):
     if type(x) is np.ndarray:
         return x
     if hasattr(x, "detach"):
-        x = x.detach().cpu()
+        x = x.detach()
+        return x.numpy() if x.is_cpu else x.cpu().numpy()
     return np.asarray(x)
 
 
@@ -228,7 +236,7 @@ class Positions:
     def pad(self, y):
         """Labels in the shape [B, T], with −1 where nothing counts."""
         if self.mask is None:
-            return y.reshape(self.B, self.T).astype(np.int64)
+            return y.astype(np.int64).reshape(self.B, self.T)
         out = np.full((self.B, self.T), -1, np.int64)
         out[self.mask] = y
         return out
@@ -268,8 +276,9 @@ def _by_shapes(*contents):
             for k in places:
                 if k < len(arguments) and arguments[k] is not None:
                     return make(*arguments)
-            key = (make, *[_known(x) for x in arguments])
-            return _kept(key, lambda: make(*arguments))
+            key = (make, *[x if x is None or x is True or x is False else _known(x) for x in arguments])
+            known = _layouts.get(key)
+            return _kept(key, lambda: make(*arguments)) if known is None else known
 
         return layout
 

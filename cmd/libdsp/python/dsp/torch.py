@@ -84,9 +84,7 @@ def _pullback(layout, kinds, g, u):
         every = [(g @ x).reshape(shape) if part.tied else x.reshape(shape) * g.reshape(-1, *(1,) * (len(shape) - 1))
                  for x, part, shape in zip(u, layout.parts, layout.shapes)]
         return tuple(every if kinds is None else [x.to(device, dtype) for x, (dtype, device) in zip(every, kinds)])
-    if not g.is_cpu:
-        g = g.cpu()
-    every = [torch.from_numpy(x) for x in layout.spread(u, g.detach().numpy())]
+    every = [torch.from_numpy(x) for x in layout.spread(u, layouts.host(g))]
     return tuple(every if kinds is None else [x.to(device, dtype) for x, (dtype, device) in zip(every, kinds)])
 
 
@@ -120,7 +118,7 @@ class _LogPartition(torch.autograd.Function):
         value, ctx.u = _answer(layout, y, any(ctx.needs_input_grad), tensors)
         ctx.layout, ctx.kinds = layout, _kinds(tensors)
         ctx.save_for_backward(*tensors)  # for _Pullback
-        return _given(value, tensors)
+        return torch.from_numpy(value.astype(np.float32)) if ctx.kinds is None else _given(value, tensors)
 
     @staticmethod
     def backward(ctx, g):
