@@ -1,13 +1,16 @@
 package models
 
 import (
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/brackets"
 	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
@@ -275,27 +278,62 @@ func UnknownLabels(d *structured.Dataset, known *structured.Alphabet) (u Unknown
 		return u
 	}
 	u.Names = d.Alphabet.Names()[known.Len():]
-	for i := range d.Len() {
-		gold, of, words := d.Gold(i), int32(0), 1 // the number of the first label, and numbers per word
-		switch {
-		case d.Readings != nil: // of the example as a whole
-			gold, words = d.Readings[i], len(d.Readings[i])+1
-		case brackets.Is(d):
-			of, words = 1, d.Length(i)
-		case d.Table(trees.ArcRows) != nil:
-			gold = trees.FromOutput(gold).Relations
-		case d.Outputs != nil:
-			return Unknown{}
+	for at, l := range goldLabels(d) {
+		if int(l) < known.Len() {
+			continue
 		}
-		for k, l := range gold {
-			if int(l-of) < known.Len() {
-				continue
-			}
-			t := k / words
-			if u.Count++; u.First == "" {
-				u.First = d.WhereToken(i, t)
-			}
+		if u.Count++; u.First == "" {
+			u.First = d.WhereToken(at.example, at.token)
 		}
+	}
+	if u.Count == 0 {
+		return Unknown{}
 	}
 	return u
 }
+
+// A labelPlace is where a gold label stands.
+type labelPlace struct{ example, token int }
+
+// goldLabels are the numbers of the named labels in the gold outputs of d, with their places. Numbers below 0 name none.
+func goldLabels(d *structured.Dataset) iter.Seq2[labelPlace, int32] {
+	return func(yield func(labelPlace, int32) bool) {
+		for i := range d.Len() {
+			gold, of, words := d.Gold(i), int32(0), 1 // the number of the first label, and numbers per word
+			switch {
+			case d.Readings != nil: // of the example as a whole
+				gold, words = d.Readings[i], len(d.Readings[i])+1
+			case brackets.Is(d):
+				of, words = 1, d.Length(i)
+			case d.Table(trees.ArcRows) != nil:
+				gold = trees.FromOutput(gold).Relations
+			case d.Outputs != nil:
+				return
+			}
+			for k, l := range gold {
+				if !yield(labelPlace{i, k / words}, l-of) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// checkLabels refuses labels that are not UTF-8: the file of a model and requests hold no others.
+func checkLabels(d *structured.Dataset) error {
+	if d.Alphabet == nil {
+		return nil
+	}
+	some := slices.IndexFunc(d.Alphabet.Names(), notUTF8)
+	if some < 0 {
+		return nil
+	}
+	for at, l := range goldLabels(d) {
+		if l >= 0 && notUTF8(d.Alphabet.Name(l)) {
+			return text.NotUTF8Label(d.WhereToken(at.example, at.token), d.Alphabet.Name(l))
+		}
+	}
+	return text.NotUTF8Label(d.Name, d.Alphabet.Name(int32(some)))
+}
+
+func notUTF8(name string) bool { return !utf8.ValidString(name) }

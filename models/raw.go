@@ -105,6 +105,9 @@ func (r *Resolved) read(peers structured.Peers) (*Raw, error) {
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
+	if err := checkLabels(d.Train); err != nil {
+		return nil, err
+	}
 	if r.teacher != nil {
 		continuedModels{start: r.teacher}.relabel(d.Sets()...)
 	}

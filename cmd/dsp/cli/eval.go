@@ -120,7 +120,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 					}
 					err := more.run(cmd.Context(), &u, m, d, o, strict, outputs, isSet(cmd, "json"))
 					if err == nil && !isSet(cmd, "json") {
-						sayGiven(given)
+						_, err = fmt.Print(aboutGiven(given))
 					}
 					return err
 				}
@@ -136,9 +136,8 @@ than another beyond that: both take examples as a whole, since their parts depen
 				if bounds != nil {
 					sayBounds(*bounds)
 				}
-				fmt.Print(report.Text(o))
-				sayGiven(given)
-				return nil
+				_, err = fmt.Print(report.Text(o) + aboutGiven(given))
+				return err
 			})
 		},
 	}
@@ -174,11 +173,12 @@ func confusionsIf(shown bool) int {
 	return 0
 }
 
-// sayGiven says which columns the model read in the data beside the words.
-func sayGiven(columns []string) {
-	if len(columns) > 0 {
-		fmt.Printf("\ninputs from the data: %s. If they are gold there, text without them scores lower; --tagger MODEL predicts them\n", strings.Join(columns, ", "))
+// aboutGiven says which columns the model read in the data beside the words.
+func aboutGiven(columns []string) string {
+	if len(columns) == 0 {
+		return ""
 	}
+	return "\ninputs from the data: " + strings.Join(columns, ", ") + ". If they are gold there, text without them scores lower; --tagger MODEL predicts them\n"
 }
 
 // boundedReport is a report with the bounds of outputs that may not be the best, or nil, and the columns that the model read in the data beside

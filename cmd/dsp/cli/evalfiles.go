@@ -91,8 +91,8 @@ func (f *comparedFiles) compare(cmd *cobra.Command, u *modelFlags, strict bool, 
 	if isSet(cmd, "json") {
 		return printJSON(os.Stdout, report)
 	}
-	fmt.Print(report.Text(o))
-	return nil
+	_, err = fmt.Print(report.Text(o))
+	return err
 }
 
 // withEffect refuses flags that have none on the files that a task compares in its own way, or on others if own is empty.

@@ -46,3 +46,8 @@ func WarnNotUTF8(log *slog.Logger, sets ...*structured.Dataset) {
 		n.Warn(log, d.Name)
 	}
 }
+
+// NotUTF8Label is the refusal of a label to train on.
+func NotUTF8Label(where, label string) error {
+	return structured.BadInput("%s: label %q is not UTF-8, which the names of labels in a model are: convert the file, for instance with iconv -f latin1 -t utf-8", where, label)
+}

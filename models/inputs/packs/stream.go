@@ -3,6 +3,7 @@ package packs
 import (
 	"context"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features"
@@ -57,10 +58,23 @@ func (s *stream) choose(say *remarks.Remarks) error {
 	return err
 }
 
+// firstWith returns the place of the first label l.
+func firstWith(d *structured.Dataset, l int32) string {
+	for i := range d.Len() {
+		if t := slices.Index(d.Gold(i), l); t >= 0 {
+			return d.WhereToken(i, t)
+		}
+	}
+	return d.Name
+}
+
 // add appends the sequences of a block.
 func (s *stream) add(d *structured.Dataset) error {
 	number := make([]int32, d.Alphabet.Len())
 	for l, name := range d.Alphabet.Names() {
+		if !utf8.ValidString(name) {
+			return text.NotUTF8Label(firstWith(d, int32(l)), name)
+		}
 		number[l] = s.labels.Intern(name)
 	}
 	for t, l := range d.Labels {

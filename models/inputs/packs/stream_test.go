@@ -14,6 +14,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs/packs"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Packing piece by piece gives the bytes that packing at once gives, whatever the blocks of the file, and as much is said of examples.
@@ -110,5 +111,27 @@ func TestStreamIsWrite(t *testing.T) {
 				t.Errorf("left behind: %v", files)
 			}
 		})
+	}
+}
+
+// A pack that is made piece by piece has no labels but those in UTF-8, either.
+func TestLabelsOfPiecesAreUTF8(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.conll")
+	if err := os.WriteFile(path, []byte("a O\n\nb O\nc B-\xe9\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := config.Default()
+	c.Train = path
+	r, err := models.Resolve(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = r.Config()
+	pack := filepath.Join(t.TempDir(), "x.pack")
+	if _, err := packs.Stream(t.Context(), pack, &c, r.Remarks()); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), path+`:4: label "B-\xe9" is not UTF-8`) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(pack); err == nil {
+		t.Error("a pack was left")
 	}
 }

@@ -1,0 +1,35 @@
+package training
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/config"
+)
+
+// A warning says that the brackets of OntoNotes are no entity tags.
+func TestBracketsInLabelsWarn(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Ann (PER*\nLee *)\nsees *\nRome (GPE*)\n": true,
+		"Ann B-PER\nsees O\n":                      false,
+		"a *\nb **\n":                              false,
+		"a (X*\nb O\n":                             false,
+	} {
+		c := config.Default()
+		c.Train, c.Out, c.Passes = filepath.Join(t.TempDir(), "x.conll"), filepath.Join(t.TempDir(), "run"), 1
+		if err := os.WriteFile(c.Train, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		if _, err := Train(t.Context(), c, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(log.String(), "labels mark entities with brackets"); said != want {
+			t.Errorf("%q: the log is %s", text, log.String())
+		}
+	}
+}
