@@ -128,6 +128,9 @@ func about() string {
 		if m := regexp.MustCompile(`(?m)^model name\s*: (.*)$`).FindSubmatch(text); m != nil {
 			name = string(m[1])
 		}
+		if bytes.Contains(text, []byte(" avx512f ")) {
+			name += " (AVX-512)"
+		}
 	}
 	return fmt.Sprintf("%s, %d cores, %s.", name, runtime.NumCPU(), time.Now().Format(time.DateOnly))
 }

@@ -52,15 +52,26 @@ func descend8(a float32, g []float32, b float32, q, w []float32) {
 	descend(a, g[n:], b, q[n:], w[n:])
 }
 
+// decay8 takes the last numbers as part of a vector of their own: rows of tables are short, and an exponential by itself
+// takes as long as eight.
 func decay8(x float32, v, w []float32) {
 	n := len(w) &^ 7
-	decay(x, v[n:], w[n:])
 	vx, one, zero, floor := simd.Fill8(-x), simd.Fill8(1), simd.Fill8(0), simd.Fill8(Floor)
 	for i := 0; i < n; i += 8 {
-		s, y := simd.Get8(v, i), simd.Get8(w, i)
-		simd.Put8(w, i, y.Mul(exp8(vx.Div(scaleOf8(s, one, floor).Sqrt()))).Merge(y, s.NotEqual(zero)))
+		simd.Put8(w, i, decayed8(vx, simd.Get8(v, i), simd.Get8(w, i), one, zero, floor))
+	}
+	if n < len(w) {
+		var ends, scales [8]float32
+		copy(ends[:], w[n:])
+		copy(scales[:], v[n:])
+		simd.Put8(ends[:], 0, decayed8(vx, simd.Get8(scales[:], 0), simd.Get8(ends[:], 0), one, zero, floor))
+		copy(w[n:], ends[:])
 	}
 	archsimd.ClearAVXUpperBits()
+}
+
+func decayed8(vx, s, y, one, zero, floor archsimd.Float32x8) archsimd.Float32x8 {
+	return y.Mul(exp8(vx.Div(scaleOf8(s, one, floor).Sqrt()))).Merge(y, s.NotEqual(zero))
 }
 
 func descendMean8(β, ρ, a float32, g, q, m, w []float32) {
