@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -210,6 +211,11 @@ func (s source) read(path string) (*structured.Dataset, error) {
 		err = s.readDense(d)
 	}
 	if err == nil && s.Labels && d.Labels != nil && !s.optional { // a teacher's labels are those of its model
+		if s.scheme == "io" {
+			if count, first := chains.Touching(d); count > 0 {
+				s.Remarks.Add(remarks.Remark{Level: slog.LevelWarn, What: remarks.Merged, Times: count, First: first})
+			}
+		}
 		err = s.convert(d)
 	}
 	switch {

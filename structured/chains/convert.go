@@ -41,6 +41,28 @@ func ConvertScheme(d *structured.Dataset, to string, labels *structured.Alphabet
 	return was, nil
 }
 
+// Touching returns how many entities of d begin where another one of their type ends, which the scheme io does not tell
+// apart, and the place of the first: file and line.
+func Touching(d *structured.Dataset) (count int, first string) {
+	s := parseTags(d.Alphabet)
+	if s == nil {
+		return 0, ""
+	}
+	var all []chunk
+	for i := range d.Len() {
+		all = s.chunks(all[:0], d.Gold(i))
+		for k := 1; k < len(all); k++ {
+			if all[k-1].end != all[k].start || all[k-1].typ != all[k].typ {
+				continue
+			}
+			if count++; first == "" {
+				first = d.WhereToken(i, all[k].start)
+			}
+		}
+	}
+	return count, first
+}
+
 // Converter writes tags in another scheme.
 type Converter struct {
 	from     *tagset

@@ -190,6 +190,7 @@ const (
 	Doubtful = "lines that start with # are taken for tokens, though no other token has their labels; --comments # makes them comments"
 	Outside  = "words without a label in MISC are outside entities (O)"
 	Labels   = "a column holds labels where the file has none; if they are its labels, --columns says which columns it has"
+	Merged   = "entities that touch another one of their type are read as one with it, for --scheme io does not tell them apart"
 	Foreign  = "a column has no value that training saw there; --columns says which column is which"
 )
 
