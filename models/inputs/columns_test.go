@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Words are read where there are rows or a vocabulary for them; other columns only with a vocabulary, and none of CoNLL-U.
+// Words are read where there are rows or a vocabulary for them; other columns only with a vocabulary, and none of
+// CoNLL-U.
 func TestReadsWord(t *testing.T) {
 	plain, conllu := &structured.Dataset{ColumnNames: []string{"word", "pos"}}, &structured.Dataset{ColumnNames: text.ConlluColumns("none")}
 	numbered := Inputs{Vocab: []*structured.Alphabet{structured.NewAlphabet()}}
