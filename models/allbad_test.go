@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// A file all of whose examples are left out is refused with the reason for its first one, whatever files stand before it. An empty file has no tokens.
+// A file all of whose examples are left out is refused with the reason for its first one, whatever files stand before
+// it. An empty file has no tokens.
 func TestAllExamplesBad(t *testing.T) {
 	for _, test := range []struct{ name, task, some, bad, reason string }{
 		{"x.conll", "tag", "a O\n\nb B\n\na O\nb B B\n", "a O O\nb O\n\nc\n", "2: 2 columns, expected 3"},

@@ -295,7 +295,8 @@ func UnknownLabels(d *structured.Dataset, known *structured.Alphabet) (u Unknown
 // A labelPlace is where a gold label stands.
 type labelPlace struct{ example, token int }
 
-// goldLabels are the numbers of the named labels in the gold outputs of d, with their places. Numbers below 0 name none.
+// goldLabels are the numbers of the named labels in the gold outputs of d, with their places. Numbers below 0 name
+// none.
 func goldLabels(d *structured.Dataset) iter.Seq2[labelPlace, int32] {
 	return func(yield func(labelPlace, int32) bool) {
 		for i := range d.Len() {

@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Labels to train on are UTF-8: in the file of a model, which is JSON, others would become labels that no file has. The refusal names the line of the first.
+// Labels to train on are UTF-8: in the file of a model, which is JSON, others would become labels that no file has. The
+// refusal names the line of the first.
 func TestLabelsAreUTF8(t *testing.T) {
 	for _, test := range []struct {
 		name, task, text, line string

@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/models/data/remarks"
 )
 
-// Reading tags in the scheme io warns of entities that become one, with the place of the first; other schemes keep them apart.
+// Reading tags in the scheme io warns of entities that become one, with the place of the first; other schemes keep them
+// apart.
 func TestMergedEntities(t *testing.T) {
 	for _, test := range []struct {
 		scheme, text string

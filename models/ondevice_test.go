@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// However many data sets a device answers about, with the CPU's answers, it holds memory for those of the last ones, and
-// none at the end.
+// However many data sets a device answers about, with the CPU's answers, it holds memory for those of the last ones,
+// and none at the end.
 func TestDataOnGPU(t *testing.T) {
 	d, data := cudatest.Device(t), toyData(1)
 	m := toyModel(t, data, nil)

@@ -86,8 +86,8 @@ func (a *Predicted) Some(lo, hi int, θ *structured.Potentials) { rangeOf(&a.Pot
 const nbestPositions = 1 << 20
 
 // NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), for up to nbest
-// outputs per example. Unsupported settings are bad input. Call SetWeights before Over, and Close at the end, unless the
-// device is closed.
+// outputs per example. Unsupported settings are bad input. Call SetWeights before Over, and Close at the end, unless
+// the device is closed.
 func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (_ *Predictor, err error) {
 	inputs := *set // without its labels
 	inputs.LabelSets, inputs.Readings = nil, nil

@@ -58,7 +58,8 @@ func TestPredictedPotentialsAreConstrained(t *testing.T) {
 	}
 }
 
-// A closed predictor has given back all memory, for every structure and every question, and so has one that was refused.
+// A closed predictor has given back all memory, for every structure and every question, and so has one that was
+// refused.
 func TestClosedPredictorsHoldNoMemory(t *testing.T) {
 	d, problems := cudatest.Device(t), descentProblems(t)
 	tree := parsing(t, trees.SpanningTree{}, engine.CRF, sentences...)

@@ -144,7 +144,11 @@ func (w *Worker) split(text string, start int, lines, already bool) ([]conllu.Se
 			own = p.Given(own)
 		}
 		p.Start += start
-		for k, tokens := range cut(p.Sentences(own)) {
+		sentences := p.Sentences(own)
+		if !already {
+			sentences = cut(sentences)
+		}
+		for k, tokens := range sentences {
 			s := newSentence(tokens)
 			if k == 0 {
 				s.Comments = append(s.Comments, "# newpar")

@@ -96,7 +96,7 @@ func (p *Problem) TrainOnly(ctx context.Context, choose bool) (*train.Result, er
 	defer r.close()
 	trainer := r.trainer()
 	if !choose {
-		trainer.Evaluate = nil
+		trainer.Evaluate, trainer.Begin = nil, nil
 	}
 	out, err := trainer.Run(ctx, newState(r.model.W))
 	if err != nil {

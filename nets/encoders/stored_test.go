@@ -2,6 +2,7 @@ package encoders
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -146,10 +147,7 @@ func TestBadStoredEncoders(t *testing.T) {
 		`an encoder of the family "x"; dsp knows `:                    func(f *safetensors.File) { f.Metadata[networkKey] = `{"Family":"x"}` },
 		`metadata "encoder_network": Width is 0, expected 1 to `:      func(f *safetensors.File) { f.Metadata[networkKey] = `{"Family":"bert"}` },
 		storedPrefix: func(f *safetensors.File) {
-			for name := range f.Tensors {
-				delete(f.Tensors, name)
-				break
-			}
+			delete(f.Tensors, slices.Min(slices.Collect(maps.Keys(f.Tensors))))
 		},
 	} {
 		f := &safetensors.File{}

@@ -92,11 +92,15 @@ func RunStructure(t *testing.T, kind registry.Kind) {
 
 // RunStructures checks the contract of all registered structures of the package that s is of.
 func RunStructures(t *testing.T, s structured.Structure) {
-	of := reflect.TypeOf(s).PkgPath()
+	of, found := reflect.TypeOf(s).PkgPath(), false
 	for _, k := range registry.All {
 		if reflect.TypeOf(k.Structure).PkgPath() == of {
+			found = true
 			t.Run(k.Name(), func(t *testing.T) { RunStructure(t, k) })
 		}
+	}
+	if !found {
+		t.Fatalf("no structure of %s is registered", of)
 	}
 }
 

@@ -109,8 +109,8 @@ const charactersPerPosition = 10
 // sentencesAtOnce is how many sentences a worker annotates before it looks whether somebody still waits for them.
 const sentencesAtOnce = 16
 
-// predictLine answers POST /predict for a pipeline: raw text, or an object per line, {"text": …} or a sentence {"words": […]}. The answer has an object
-// per sentence, or is CoNLL-U with ?format=conllu.
+// predictLine answers POST /predict for a pipeline: raw text, or an object per line, {"text": …} or a sentence
+// {"words": […]}. The answer has an object per sentence, or is CoNLL-U with ?format=conllu.
 func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) error {
 	o, err := lineOptions(r)
 	if err != nil {
@@ -141,8 +141,12 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 	for _, t := range texts {
 		for _, p := range pipelines.Pieces(t.Text, o.lines) {
 			if n, most := utf8.RuneCountInString(p.Text), charactersPerPosition*s.o.Limits.Positions; n > most {
-				return structured.BadInput("a paragraph of %d characters, expected at most %d (%d times --max-positions); part it by empty lines, or send shorter texts",
-					n, most, charactersPerPosition)
+				what, instead := "paragraph", "part it by empty lines, or send shorter texts"
+				if t.words {
+					what, instead = "sentence", "send shorter ones"
+				}
+				return structured.BadInput("a %s of %d characters, expected at most %d (%d times --max-positions); %s",
+					what, n, most, charactersPerPosition, instead)
 			}
 			paragraphs = append(paragraphs, lineText{p, t.words})
 		}
@@ -274,6 +278,7 @@ func lineTexts(r *http.Request, body []byte) ([]lineText, error) {
 			for k, w := range object.Words {
 				if w == "" || strings.ContainsFunc(w, unicode.IsSpace) || w != conllu.Empty && characters.Seen(w) == conllu.Empty {
 					err = fmt.Errorf("word %d, %q, has white space or nothing that is seen", k+1, w)
+					break
 				}
 			}
 			texts = append(texts, lineText{characters.Paragraph{Text: strings.Join(object.Words, " ")}, true})

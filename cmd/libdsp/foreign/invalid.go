@@ -6,8 +6,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Potentials that are NaN, +∞ or beyond ±structured.MostPotential have no best output, but callers index arrays by what they get. So Max and TopK
-// answer with an output of the structure that has the score NaN: the best one if these potentials were 0.
+// Potentials that are NaN, +∞ or beyond ±structured.MostPotential have no best output, but callers index arrays by what
+// they get. So Max and TopK answer with an output of the structure that has the score NaN: the best one if these
+// potentials were 0.
 
 // standIn writes that output of example b to y. It changes the lane's share.
 func (l *lane) standIn(t *Batch, values [][]float32, b int, y []int32) {

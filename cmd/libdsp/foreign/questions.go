@@ -24,7 +24,8 @@ func (l *lane) asked(t *Batch) *structured.Potentials {
 }
 
 // Max writes the best output of every example to y [Numbers], and its score to value [B]: for structures that are answered by bounds an upper
-// bound of the best score. An example without an output has value −∞ and zeros, and one whose potentials are not valid NaN and an output: standIn.
+// bound of the best score. An example without an output has value −∞ and zeros, and one whose potentials are not valid
+// NaN and an output: standIn.
 func (t *Batch) Max(values [][]float32, run Run, y []int32, value []float64) (int, error) {
 	if err := t.fits(y, 1, value, 1); err != nil {
 		return 0, err
@@ -110,8 +111,8 @@ func (t *Batch) Loss(values [][]float32, run Run, y []int32, value []float64, gr
 	})
 }
 
-// TopK writes the k best outputs: count [B], score [B×k], and y, where output j of example b has place k·outputs[b] + j·(its length). Of potentials
-// that are not valid it is one output of the score NaN: standIn.
+// TopK writes the k best outputs: count [B], score [B×k], and y, where output j of example b has place k·outputs[b] +
+// j·(its length). Of potentials that are not valid it is one output of the score NaN: standIn.
 func (t *Batch) TopK(values [][]float32, run Run, k int, y []int32, score []float64, count []int) (int, error) {
 	if k < 1 || k > mostNumbers || t.Numbers() > 0 && k > math.MaxInt/16/t.Numbers() {
 		return 0, fmt.Errorf("%d best outputs, expected at least 1", k)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/models/data/remarks"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
@@ -82,7 +83,7 @@ func (r *Reader) Next() (*Sentence, bool, error) {
 		if err = r.say.Bad(err); err != nil {
 			return nil, false, err
 		}
-		for line := r.last; len(bytes.TrimSpace(line)) > 0; { // the rest of the sentence
+		for line := r.last; !text.IsBlank(line); { // the rest of the sentence
 			line, _ = r.lines.Next()
 		}
 	}
@@ -102,7 +103,7 @@ func (r *Reader) sentence() (*Sentence, bool, error) {
 			return s, len(s.Words) > 0, r.complete(s, covered)
 		}
 		switch {
-		case len(bytes.TrimSpace(line)) == 0:
+		case text.IsBlank(line):
 			if len(s.Words) > 0 || covered > 0 { // complete refuses a token without its words
 				return s, true, r.complete(s, covered)
 			}

@@ -40,6 +40,7 @@ var (
 		},
 		Properties: []string{ofLength},
 		Of:         "segment",
+		Prefixes:   true,
 	}
 	language = &templates.Language{
 		Kinds: []templates.Kind{
@@ -53,7 +54,8 @@ var (
 	}
 )
 
-// Parse parses a template; name is the file's name for messages. Errors are bad input, with file:line:column.
+// Parse parses a template; name is the file's name for messages. Errors are bad input, with file:line, and the
+// column where one is to blame.
 func Parse(text, name string) (*Template, error) {
 	parsed, err := language.Parse(text, name)
 	if err != nil {

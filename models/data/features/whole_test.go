@@ -104,7 +104,7 @@ func TestWholeOfDrawnData(t *testing.T) {
 			}
 			d.Offsets = append(d.Offsets, len(d.Labels))
 		}
-		template, err := Parse("Ubias\nSall=%lower[all..2,word]\nS%x[first-1,word]|%isupper[last,word]\nSn%length\nSe%ngrams2[last+1,word]", "x.template")
+		template, err := Parse("Ubias\nSall=%lower[all..2,word]\nS%x[first-1,word]|%isupper[last,word]\nSn%lengthw\nSe%ngrams2[last+1,word]", "x.template")
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestWholeOfDrawnData(t *testing.T) {
 			if caps(at(last)) == "upper" {
 				all = append(all, "S"+at(first-1)+"|yes")
 			}
-			all = append(all, fmt.Sprint("Sn", last-first+1))
+			all = append(all, fmt.Sprint("Sn", last-first+1, "w"))
 			if last+1 < end {
 				ngrams(at(last+1), 2, func(piece string) { all = append(all, "Se"+piece) })
 			}

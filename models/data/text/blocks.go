@@ -75,7 +75,8 @@ func (p *place) checkLabel(label string, labels *structured.Alphabet) error {
 
 const blanks = " \t\r\v\f"
 
-// IsBlank reports whether a line is white space, of ASCII: an ideographic space or one that does not break may be a token.
+// IsBlank reports whether a line is white space, of ASCII: an ideographic space or one that does not break may be a
+// token.
 func IsBlank[S string | []byte](line S) bool {
 	for i := range len(line) {
 		if strings.IndexByte(blanks, line[i]) < 0 {

@@ -52,8 +52,8 @@ func descend8(a float32, g []float32, b float32, q, w []float32) {
 	descend(a, g[n:], b, q[n:], w[n:])
 }
 
-// decay8 takes the last numbers as part of a vector of their own: rows of tables are short, and an exponential by itself
-// takes as long as eight.
+// decay8 takes the last numbers as part of a vector of their own: rows of tables are short, and an exponential by
+// itself takes as long as eight.
 func decay8(x float32, v, w []float32) {
 	n := len(w) &^ 7
 	vx, one, zero, floor := simd.Fill8(-x), simd.Fill8(1), simd.Fill8(0), simd.Fill8(Floor)

@@ -149,6 +149,11 @@ class Fitting(list):
         list.__init__(self, arrays)
         self.batches, self._known = batches, None if addresses is None else _addresses[len(addresses)](*addresses)
 
+    def __reduce__(self):
+        if self._known is not None and not self:
+            raise TypeError("values that are known by their addresses alone cannot be pickled")
+        return Fitting, (self.batches, list(self))  # addresses are of this process
+
     def addresses(self):
         """Where the values are; they stay there."""
         if self._known is None:

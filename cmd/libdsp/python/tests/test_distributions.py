@@ -1,5 +1,6 @@
 """Distributions against enumeration of all outputs, for every structure."""
 
+import copy
 import itertools
 import pickle
 
@@ -518,3 +519,13 @@ def test_settings_of_numpy_are_settings():
         want = dsp.DependencyTree(arc, projective=projective).log_partition
         assert dsp.DependencyTree(arc, projective=np.bool_(projective)).log_partition == want
     assert dsp.DependencyTree(arc).log_partition != dsp.DependencyTree(arc, projective=np.False_).log_partition
+
+
+@pytest.mark.parametrize("again", [lambda d: pickle.loads(pickle.dumps(d)), copy.deepcopy])
+def test_a_distribution_that_was_asked_travels(again):
+    r = np.random.default_rng(5)
+    chain = dsp.LinearChain(r.normal(size=(2, 4, 3)), r.normal(size=(3, 3)))
+    graph = dsp.Graph(r.normal(size=(2, 4, 2)), r.normal(size=(3, 2, 2)), np.array([[0, 1], [1, 2], [2, 3]]))
+    for d in chain, graph:
+        want = d.entropy
+        np.testing.assert_array_equal(again(d).entropy, want)

@@ -43,6 +43,7 @@ type Cells struct {
 	Anchors    []Anchor
 	Properties []string // macros without a cell
 	Of         string   // what has these properties
+	Prefixes   bool     // a property ends with its name, whatever letters follow: %lengthw is the length and a w
 }
 
 // Anchor is what the rows of a cell are relative to.
@@ -174,6 +175,13 @@ func (r *reader) macro(cells *Cells) (Macro, error) {
 	word := r.text[start:]
 	if end := strings.IndexFunc(word, func(c rune) bool { return c < 'a' || c > 'z' }); end >= 0 {
 		word = word[:end]
+	}
+	if cells.Prefixes {
+		for _, property := range cells.Properties {
+			if rest, begins := strings.CutPrefix(r.text[start:], property); begins && !strings.HasPrefix(rest, "[") {
+				word = property
+			}
+		}
 	}
 	if slices.Contains(cells.Properties, word) {
 		if r.at += len(word); strings.HasPrefix(r.text[r.at:], "[") {
