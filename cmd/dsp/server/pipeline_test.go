@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// A pipeline keeps the words that a request gives as a sentence, and answers texts beside them in order.
+// A pipeline keeps the words that a request gives as a sentence, however many, and answers texts beside them in order.
 func TestWordsForAPipeline(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = []string{"pipeline=" + trainedPipeline(t)} })
-	given := [][]string{{"the", "fox", "sees."}, {"the", "fox", "sees", ".", "the", "fox", "sees", "."}, {"_", "fox"}}
+	given := [][]string{{"the", "fox", "sees."}, {"the", "fox", "sees", ".", "the", "fox", "sees", "."}, {"_", "fox"}, slices.Repeat([]string{"fox"}, 401)}
 	var body strings.Builder
 	for _, words := range given {
 		text, _ := json.Marshal(words)
