@@ -118,8 +118,6 @@ class _LogPartition(torch.autograd.Function):
         value, ctx.u = _answer(layout, y, any(ctx.needs_input_grad), tensors)
         ctx.layout, ctx.kinds = layout, _kinds(tensors)
         ctx.save_for_backward(*tensors)  # for _Pullback
-        if ctx.kinds is None and not torch.is_tensor(value):
-            return torch.from_numpy(value.astype(np.float32))
         return _given(value, tensors)
 
     @staticmethod
