@@ -163,11 +163,7 @@ func TestPredictionsDoNotDependOnThreads(t *testing.T) {
 	for _, threads := range []int{1, 2, 7, 0} {
 		var out bytes.Buffer
 		o.Threads = threads
-		w := newJSONWriter(&out, m, d, o)
-		if err := m.Predict(context.Background(), d, o, w.Write); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
+		if err := m.Print(t.Context(), d, &out, o, true); err != nil {
 			t.Fatal(err)
 		}
 		if want == nil {
@@ -230,7 +226,7 @@ func TestPredictStops(t *testing.T) {
 	}
 }
 
-func TestColumnWriter(t *testing.T) {
+func TestColumnLayout(t *testing.T) {
 	d := toyData(1).Subset([]int{2, 0, 1})
 	m := toyModel(t, d, nil)
 	p := []predictions.Prediction{
@@ -239,21 +235,15 @@ func TestColumnWriter(t *testing.T) {
 		{Output: predictions.Output{Labels: []int32{1}, Score: 3, Probability: 0.5}, Marginals: []float32{0.25, 0.5, 0.25}, NBest: []predictions.Output{{Labels: []int32{1}, Score: 3, Probability: 0.5}}},
 	}
 	write := func(d *structured.Dataset, o predictions.Options, p []predictions.Prediction) string {
-		var out strings.Builder
-		w := newColumnWriter(&out, m, d, o)
+		var text []byte
 		for i := range p {
 			p := p[i]
 			if !o.Marginals {
 				p.Marginals = nil
 			}
-			if err := w.Write(i, &p); err != nil {
-				t.Fatal(err)
-			}
+			text, _ = m.Layout(o, false).Add(text, d, i, &p)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return out.String()
+		return string(text)
 	}
 	d.Labels = nil
 	if got, want := write(d, predictions.Options{}, p), "0\t0\ta\n0\t1\tç\n\n\n2\t0\tb\n\n"; got != want {
@@ -274,7 +264,7 @@ func TestColumnWriter(t *testing.T) {
 }
 
 // Files in columns keep their lines, and every line of columns gets the same additional ones.
-func TestColumnWriterKeepsLines(t *testing.T) {
+func TestColumnLayoutKeepsLines(t *testing.T) {
 	conll := "-DOCSTART- x\n\n\na O\nb B-x\n\n-DOCSTART-\n\nc O"
 	d, err := text.Conll{}.Read(strings.NewReader(conll), "x")
 	if err != nil {
@@ -299,8 +289,7 @@ func TestColumnWriterKeepsLines(t *testing.T) {
 			"-DOCSTART- O O\n\n# 0 2 1\nc O P\n\n# 1 1 0\nc O O\n"},
 		{u, predictions.Options{}, strings.NewReplacer("K=B\n", "K=B\tP\n", "_\n", "_\t_\n").Replace(conllu)},
 	} {
-		var out strings.Builder
-		w := newColumnWriter(&out, m, test.d, test.o)
+		var text []byte
 		for i := range test.d.Len() {
 			best, other := predictions.Output{Labels: make([]int32, test.d.Length(i)), Score: 2, Probability: 1}, predictions.Output{Labels: make([]int32, test.d.Length(i)), Score: 1, Probability: 0}
 			for t := range best.Labels {
@@ -310,26 +299,20 @@ func TestColumnWriterKeepsLines(t *testing.T) {
 			for range test.d.Length(i) {
 				p.Marginals = append(p.Marginals, 0.25, 0.75)
 			}
-			if err := w.Write(i, &p); err != nil {
-				t.Fatal(err)
-			}
+			text, _ = m.Layout(test.o, false).Add(text, test.d, i, &p)
 		}
-		if err := w.Close(); err != nil || out.String() != test.want {
-			t.Errorf("%+v: %v, got\n%s\nwant\n%s", test.o, err, out.String(), test.want)
+		if string(text) != test.want {
+			t.Errorf("%+v: got\n%s\nwant\n%s", test.o, text, test.want)
 		}
 	}
 }
 
-func TestJSONWriter(t *testing.T) {
+func TestPrintJSON(t *testing.T) {
 	d := toyData(1).Subset([]int{2, 0})
 	m := toyModel(t, d, nil)
 	var out bytes.Buffer
 	o := predictions.Options{NBest: 2, Marginals: true, Confidence: true, Probability: true}
-	w := newJSONWriter(&out, m, d, o)
-	if err := m.Predict(context.Background(), d, o, w.Write); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
+	if err := m.Print(t.Context(), d, &out, o, true); err != nil {
 		t.Fatal(err)
 	}
 	decode := json.NewDecoder(&out)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
@@ -12,12 +14,119 @@ import (
 	"github.com/dsp-go/dsp/oracles/cut"
 	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/structured/trees"
 )
+
+// Answerer predicts many small data sets, one after the other, and keeps its scratch memory and caches between them. It
+// computes on the CPU and serves one goroutine at a time; a model may have many.
+type Answerer struct {
+	words     inputs.Inputs                     // words and characters that are numbered
+	extractor *features.Extractor               // of attributes of positions, or nil
+	taggers   []*Answerer                       // of the models whose labels fill columns first
+	own       func(d *structured.Dataset) error // makes the task's own inputs, or nil
+	predictor *predictor
+	truncated int // potentials that the oracle changed, of all data so far
+}
+
+// NewAnswerer returns an Answerer for m.
+func (m *Model) NewAnswerer() *Answerer {
+	a := &Answerer{words: m.Inputs, predictor: m.newPredictor()}
+	a.words.Template, a.words.Own = nil, nil
+	for _, t := range m.taggers {
+		a.taggers = append(a.taggers, t.model.NewAnswerer())
+	}
+	if m.Own != nil {
+		a.own = m.Own.Extractor()
+	}
+	if m.Template != nil {
+		a.extractor = m.Template.Bind(m.Dictionary)
+	}
+	return a
+}
+
+// Truncated returns how many potentials the oracle has changed so far, for which it is not exact (oracles.Truncator).
+func (a *Answerer) Truncated() int { return a.truncated }
+
+// Predict makes the inputs of d, which has the columns or numbers of the model's training data, labels its examples,
+// and hands the predictions to yield in the order of the data. The predictions are those of Model.Predict. It stops at
+// the first error of yield. Options that name threads have no effect. Where it is to keep what is known of outputs, d
+// has that as its files do. Inputs that are so large that there are no valid potentials are bad input, which names the
+// largest.
+func (a *Answerer) Predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+	return a.PredictAt(nil, d, o, yield)
+}
+
+// PredictAt is Predict with samples that depend on their seed and on the places [n] of the examples, in place of where
+// they begin.
+func (a *Answerer) PredictAt(places []uint64, d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+	a.predictor.places = places
+	largest := largestOf(d) // before it is standardised
+	if err := a.prepare(d); err != nil {
+		return err
+	}
+	if err := a.predictor.model.checkData(d); err != nil {
+		return err
+	}
+	if m := a.predictor.model; o.Force {
+		if err := keepKnown(tasks.Of(&m.Config), d, m.Labels); err != nil {
+			return err
+		}
+	}
+	return largest.explain(a.predict(d, o, yield))
+}
+
+// prepare makes the inputs of d, unless its reader made them.
+func (a *Answerer) prepare(d *structured.Dataset) error {
+	for k, t := range a.predictor.model.taggers {
+		err := t.fill(d, func(of *structured.Dataset, yield func(int, *predictions.Prediction) error) error {
+			return a.taggers[k].Predict(of, predictions.Options{}, yield)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := a.words.Apply(d, 1); err != nil {
+		return err
+	}
+	if a.extractor != nil && d.Attributes == nil {
+		if err := a.extractor.Extract(d); err != nil {
+			return err
+		}
+	}
+	if a.own != nil {
+		if err := a.own(d); err != nil {
+			return err
+		}
+	}
+	if err := a.predictor.model.standardise(d); err != nil {
+		return err
+	}
+	return a.predictor.model.accepts(d)
+}
+
+// predict labels the examples of d, which has its inputs.
+func (a *Answerer) predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+	if o.Decode == predictions.EntityF1 && o.EntityThreshold == 0 {
+		return structured.BadInput("%s: text that is read piece by piece needs a %s; eval --decode f1 finds one",
+			o.Asker.Name("decode", o.Decode), o.Asker.Name("threshold"))
+	}
+	for _, examples := range inputs.Batches(d) {
+		answers, err := a.predictor.predict(d, examples, o)
+		if err != nil {
+			return err
+		}
+		a.truncated += a.predictor.truncated
+		for k, i := range examples {
+			if err := yield(i, &answers[k]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 // predictor owns the scratch memory of one goroutine.
 type predictor struct {
@@ -221,110 +330,6 @@ func (p *predictor) probabilities(a *answers, o predictions.Options, can abiliti
 	case o.Probability || o.NBest > 0:
 		can.sums.Exp(&p.θ, a.temperature, p.logZ, nil)
 	}
-}
-
-// leastRisk replaces the best outputs by those of the least risk under the marginals.
-func (p *predictor) leastRisk(labels []int32, by structured.RiskMinimiser) {
-	p.risk.Copy(&p.θ)
-	by.LeastRisk(&p.u, &p.risk)
-	p.oracle.Max(&p.risk, labels, p.score)
-	for b := range p.score {
-		if !math.IsInf(p.score[b], -1) {
-			p.score[b] = p.θ.Score(b, labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]])
-		}
-	}
-}
-
-// tags returns the probabilities of the tags that a converter writes, of each example.
-func (p *predictor) tags(of *chains.Converter, summer oracles.Summer, temperature float64) [][]float32 {
-	θ, written := chains.Of(&p.θ), of.Tags()
-	all, logZ := make([][]float32, θ.Len()), []float64{0}
-	for b := range all {
-		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
-		if lo == hi {
-			continue
-		}
-		chains.Resize(&p.steps, []int{0, hi - lo}, θ.Y, true)
-		one := chains.Of(&p.steps)
-		copy(one.Node, θ.Node[lo*θ.Y:hi*θ.Y])
-		for t := range hi - lo {
-			copy(one.EdgeAt(t), θ.EdgeAt(lo+t))
-		}
-		summer.Exp(&p.steps, temperature, logZ, &p.stepped)
-		u := chains.In(&p.stepped)
-		all[b] = of.Shares(written, u.NodeOf(0), u.EdgeOf(0))
-	}
-	return all
-}
-
-// noOutput returns an error for the first example without an allowed output, whose score is −∞, and nil if there is
-// none.
-func noOutput(d *structured.Dataset, examples []int, score []float64, s structured.Structure) error {
-	for b, i := range examples {
-		if math.IsInf(score[b], -1) {
-			return structured.BadInput("%s: there is no %s of this example", d.Where(i), s.Name())
-		}
-	}
-	return nil
-}
-
-// bounds replaces the upper bounds among the scores, where the oracle's answers are not proven to be the best, by the
-// scores of the answers. It returns the bounds, nil where there are none.
-func (p *predictor) bounds(labels []int32) []*float64 {
-	bounder, ok := p.oracle.(oracles.Bounder)
-	if relaxed, is := p.oracle.(oracles.Relaxed); !ok || is && relaxed.Relaxed() == "" {
-		return nil
-	}
-	all := make([]*float64, len(p.score))
-	for b := range all {
-		if upper, exact := bounder.Bound(b); !exact && !math.IsInf(p.score[b], -1) {
-			p.score[b] = p.θ.Score(b, labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]])
-			if upper > p.score[b] {
-				all[b] = &upper
-			}
-		}
-	}
-	return all
-}
-
-// checkExpansion refuses structures that are not for alpha-expansion.
-func (p *predictor) checkExpansion() error {
-	of, graph := p.θ.Structure.(graphs.Pairwise)
-	labels := p.θ.Parts[0].Width
-	switch {
-	case !graph:
-		return structured.BadInput("--decode expansion is for graphs, not for a %s, whose best output is found exactly", p.θ.Structure.Name())
-	case of.Edges != graphs.Potts:
-		return structured.BadInput("--decode expansion is for graphs whose edges favour equal labels (--edges potts), not for --edges %s", of.Edges)
-	case labels <= 2:
-		return structured.BadInput("--decode expansion is for more than two labels; a cut finds the best of two: train with --oracle cut")
-	}
-	return nil
-}
-
-// expanded replaces the labels by those of alpha-expansion, and their scores. Before, these are the answers of the
-// oracle, whose scores or bounds bound those of all labels: it returns these bounds, nil for labels that attain them.
-func (p *predictor) expanded(labels []int32, upper []*float64) []*float64 {
-	if p.moves == nil {
-		p.moves = cut.NewExpansion()
-	}
-	bounds := make([]*float64, len(p.score))
-	for b, best := range p.score {
-		if upper != nil && upper[b] != nil {
-			best = *upper[b]
-		}
-		bounds[b] = &best
-	}
-	p.moves.ResetTruncated()
-	p.moves.Decode(&p.θ, labels, p.score)
-	p.truncated = p.moves.Truncated()
-	for b, score := range p.score {
-		const rounding = 1e-9 // relative, of sums in another order
-		if *bounds[b]-score <= rounding*(1+math.Abs(score)) {
-			bounds[b] = nil
-		}
-	}
-	return bounds
 }
 
 // answers are the results of the oracles on a batch.

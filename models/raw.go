@@ -2,16 +2,20 @@ package models
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/segments"
+	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/packed"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -246,4 +250,86 @@ func (d *Raw) prepare(c *config.Config) error {
 		d.Change, err = prepare(c, d.Train)
 	}
 	return err
+}
+
+// sourceOf reads training data.
+func sourceOf(c *config.Config) source {
+	return source{
+		Request: Request{
+			Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict,
+			Threads: host.Threads(c.Threads), MaxWords: c.MaxWords,
+		},
+		reading: reading{config: c, task: tasks.Of(c), localise: tasks.Localise(c), scheme: c.Scheme, minCount: c.MinCount, hashBits: c.HashBits},
+	}
+}
+
+// like returns the source of files like the training data.
+func (s source) like(train *structured.Dataset) source {
+	s.width, s.labels, s.dim = len(train.ColumnNames), train.Alphabet, train.Dim
+	s.inputs = inputs.Inputs{Dictionary: train.Dictionary, Edges: edgesOf(train)}
+	s.minCount, s.hashBits, s.localise = 0, 0, tasks.LocaliseLike(s.config, train)
+	return s
+}
+
+// edgesOf returns the shape of the edges of graphs; zero for other data.
+func edgesOf(d *structured.Dataset) inputs.Edges {
+	if t := d.Table(structured.Edges); t != nil {
+		return inputs.Edges{Dim: t.Dim, Types: graphs.Types(d)}
+	}
+	return inputs.Edges{}
+}
+
+// readTraining reads the training data from one file or several, for a run that may continue a model.
+func (s source) readTraining(value string, beside []Beside, from continuedModels) (*structured.Dataset, error) {
+	files := formats.Files(value)
+	s.hashBits = from.hashBits(s.hashBits)
+	if from.start != nil {
+		if names := from.start.Labels; s.task.TakesSetting("label-names") && !numbered(names) && s.config.LabelNames == "" {
+			s.labels = names
+		}
+	}
+	if s.localise != nil && !s.localise.Windows {
+		own := *s.localise
+		if s.localise = &own; from.start != nil {
+			own.Sliding = from.start.Sliding
+		} else {
+			own.Learn = true
+		}
+	}
+	merge := len(files) > 1 || from.start != nil
+	least := max(1, s.minCount)
+	if merge {
+		s.minCount = 1
+	}
+	var sets []*structured.Dataset
+	for k, path := range files {
+		s.Beside = beside[k]
+		d, err := s.read(path)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, d)
+	}
+	if s.localise != nil && s.localise.Learn {
+		if err := s.localise.Complete(sets...); err != nil {
+			return nil, err
+		}
+	}
+	if merge {
+		from.relabel(sets...)
+		if s.inputs.Template == nil {
+			union.Attributes(from.dictionary(), least, sets)
+		}
+	}
+	return union.Join(sets)
+}
+
+// numbered reports whether labels have no names but their numbers.
+func numbered(names *structured.Alphabet) bool {
+	for l, name := range names.Names() {
+		if name != strconv.Itoa(l) {
+			return false
+		}
+	}
+	return true
 }

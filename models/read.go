@@ -10,7 +10,6 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/segments"
-	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // ReadData reads data as the model's training data was read, except for what r says. Drawn data are the test data from
@@ -205,79 +204,6 @@ func knownAttributes(d *structured.Dataset) int {
 // strange is the error for a file that has no attribute in common with the training data.
 func strange(name string) error {
 	return structured.BadInput("%s: the model knows none of its attributes; is it of another --format than the training data?", name)
-}
-
-// source reads files like the model's training data, except for what r says.
-func (m *Model) source(r Request) (source, error) {
-	c := &m.Config
-	if r.Path == formats.Builtin {
-		r.Path, r.Format = "", formats.Builtin
-	}
-	s := source{Request: r, reading: reading{
-		config: c, task: tasks.Of(c), localise: tasks.Localise(c),
-		scheme: c.Scheme, own: m.ownNotation(), labels: m.Labels,
-		width: m.Width, dim: m.Given(m.Dim), inputs: m.Inputs,
-		tag: m.tag, check: m.checkColumns, advise: m.adviseTagger,
-	}}
-	s.Partial, s.Threads = r.Partial || c.Partial, host.Threads(r.Threads)
-	if s.localise != nil {
-		s.localise.Class, s.localise.ClassID = m.Labels.Name(0), m.ClassID
-		s.localise.Sliding, s.localise.Shape = m.Sliding, m.CandidateShape(m.Dim)
-	}
-	if err := s.suits(); err != nil {
-		return s, err
-	}
-	if r.Void != "" || r.Values != "" {
-		own := *c
-		own.Void, own.MaskValues = cmp.Or(r.Void, c.Void), cmp.Or(r.Values, c.MaskValues)
-		s.config = &own
-	}
-	switch {
-	case s.Format != "":
-	case c.Format == formats.Builtin:
-		s.Format = s.task.FileFormat
-	case s.localise == nil:
-		s.Format = c.Format
-	}
-	if err := s.suitsFormat(); err != nil {
-		return s, err
-	}
-	if s.Columns != "" {
-		s.width = 0
-	}
-	s.Columns, s.Label = cmp.Or(s.Columns, c.Columns, text.DefaultColumns), cmp.Or(s.Label, c.Label)
-	s.Comments = cmp.Or(s.Comments, c.Comments)
-	return s, nil
-}
-
-// suits refuses a request for what data of the task do not have.
-func (s source) suits() error {
-	if (s.Boxes != "" || s.Images != "") && s.localise == nil {
-		return structured.BadInput("--boxes and --images are for models that find objects in images (--task localise)")
-	}
-	for _, given := range [][2]string{{"--masks", s.Masks}, {"--void", s.Void}, {"--mask-values", s.Values}} {
-		if given[1] != "" && !s.task.TakesSetting("masks") {
-			return structured.BadInput("%s is for models that label the pixels of images (--task segment)", given[0])
-		}
-	}
-	if s.Partial && s.converts() {
-		return structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
-	}
-	return nil
-}
-
-// suitsFormat refuses a format that there is not, and what the format does not have.
-func (s source) suitsFormat() error {
-	if s.Format == "" {
-		return nil
-	}
-	if err := settings.OneOf("--format", s.Format, append([]string{formats.Builtin}, formats.Names()...)); err != nil {
-		return err
-	}
-	if f := formats.Find(s.Format); s.Comments != "" && f.Name != "" && !f.TakesSetting("comments") {
-		return structured.BadInput("--comments %s: it is for text in columns (conll); this data is %s", s.Comments, s.Format)
-	}
-	return nil
 }
 
 // accepts refuses data that is not of the kind the model was trained on.

@@ -2,11 +2,11 @@ package models
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -17,12 +17,33 @@ import (
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
+
+// Request says what is to be read, and how it differs from the training data of the model that reads it.
+type Request struct {
+	Path     string // a file, or several as settings list them, or formats.Builtin for drawn data
+	Format   string // empty: the model's, or detected
+	Columns  string // of conll; empty: the model's
+	Comments string // of conll: what comments start with, or none; empty: the model's
+	Label    string // of conllu; empty: the model's
+	Labels   bool   // every position needs a gold label; otherwise they are read if there are any
+	Partial  bool   // gold labels may be partial, also where the model's training data had to know them
+	Strict   bool   // an annotated box without area is bad input
+	Void     string // value in masks that counts nowhere; empty: the model's
+	Values   string // of the labels in masks; empty: the model's
+	Threads  int    // 0: all cores
+	MaxWords int    // of a sentence; 0: what the task takes
+	Beside
+
+	Peers structured.Peers // each takes its share of the examples, and where it can it reads no others' text
+
+	Remarks *remarks.Remarks // on examples; nil refuses bad ones
+}
 
 // source reads data files: what a request asks for, as data of one training are read, all of a file or an excerpt.
 type source struct {
@@ -64,31 +85,77 @@ type excerpt struct {
 	each   func(d *structured.Dataset) error // gets the text block by block, or nil
 }
 
-// sourceOf reads training data.
-func sourceOf(c *config.Config) source {
-	return source{
-		Request: Request{
-			Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict,
-			Threads: host.Threads(c.Threads), MaxWords: c.MaxWords,
-		},
-		reading: reading{config: c, task: tasks.Of(c), localise: tasks.Localise(c), scheme: c.Scheme, minCount: c.MinCount, hashBits: c.HashBits},
+// source reads files like the model's training data, except for what r says.
+func (m *Model) source(r Request) (source, error) {
+	c := &m.Config
+	if r.Path == formats.Builtin {
+		r.Path, r.Format = "", formats.Builtin
 	}
+	s := source{Request: r, reading: reading{
+		config: c, task: tasks.Of(c), localise: tasks.Localise(c),
+		scheme: c.Scheme, own: m.ownNotation(), labels: m.Labels,
+		width: m.Width, dim: m.Given(m.Dim), inputs: m.Inputs,
+		tag: m.tag, check: m.checkColumns, advise: m.adviseTagger,
+	}}
+	s.Partial, s.Threads = r.Partial || c.Partial, host.Threads(r.Threads)
+	if s.localise != nil {
+		s.localise.Class, s.localise.ClassID = m.Labels.Name(0), m.ClassID
+		s.localise.Sliding, s.localise.Shape = m.Sliding, m.CandidateShape(m.Dim)
+	}
+	if err := s.suits(); err != nil {
+		return s, err
+	}
+	if r.Void != "" || r.Values != "" {
+		own := *c
+		own.Void, own.MaskValues = cmp.Or(r.Void, c.Void), cmp.Or(r.Values, c.MaskValues)
+		s.config = &own
+	}
+	switch {
+	case s.Format != "":
+	case c.Format == formats.Builtin:
+		s.Format = s.task.FileFormat
+	case s.localise == nil:
+		s.Format = c.Format
+	}
+	if err := s.suitsFormat(); err != nil {
+		return s, err
+	}
+	if s.Columns != "" {
+		s.width = 0
+	}
+	s.Columns, s.Label = cmp.Or(s.Columns, c.Columns, text.DefaultColumns), cmp.Or(s.Label, c.Label)
+	s.Comments = cmp.Or(s.Comments, c.Comments)
+	return s, nil
 }
 
-// like returns the source of files like the training data.
-func (s source) like(train *structured.Dataset) source {
-	s.width, s.labels, s.dim = len(train.ColumnNames), train.Alphabet, train.Dim
-	s.inputs = inputs.Inputs{Dictionary: train.Dictionary, Edges: edgesOf(train)}
-	s.minCount, s.hashBits, s.localise = 0, 0, tasks.LocaliseLike(s.config, train)
-	return s
+// suits refuses a request for what data of the task do not have.
+func (s source) suits() error {
+	if (s.Boxes != "" || s.Images != "") && s.localise == nil {
+		return structured.BadInput("--boxes and --images are for models that find objects in images (--task localise)")
+	}
+	for _, given := range [][2]string{{"--masks", s.Masks}, {"--void", s.Void}, {"--mask-values", s.Values}} {
+		if given[1] != "" && !s.task.TakesSetting("masks") {
+			return structured.BadInput("%s is for models that label the pixels of images (--task segment)", given[0])
+		}
+	}
+	if s.Partial && s.converts() {
+		return structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
+	}
+	return nil
 }
 
-// edgesOf returns the shape of the edges of graphs; zero for other data.
-func edgesOf(d *structured.Dataset) inputs.Edges {
-	if t := d.Table(structured.Edges); t != nil {
-		return inputs.Edges{Dim: t.Dim, Types: graphs.Types(d)}
+// suitsFormat refuses a format that there is not, and what the format does not have.
+func (s source) suitsFormat() error {
+	if s.Format == "" {
+		return nil
 	}
-	return inputs.Edges{}
+	if err := settings.OneOf("--format", s.Format, append([]string{formats.Builtin}, formats.Names()...)); err != nil {
+		return err
+	}
+	if f := formats.Find(s.Format); s.Comments != "" && f.Name != "" && !f.TakesSetting("comments") {
+		return structured.BadInput("--comments %s: it is for text in columns (conll); this data is %s", s.Comments, s.Format)
+	}
+	return nil
 }
 
 // readFiles reads a data set from one file or several.
@@ -113,61 +180,6 @@ func (s source) readFiles(value string, beside []Beside) (*structured.Dataset, e
 		}
 	}
 	return union.Join(sets)
-}
-
-// readTraining reads the training data from one file or several, for a run that may continue a model.
-func (s source) readTraining(value string, beside []Beside, from continuedModels) (*structured.Dataset, error) {
-	files := formats.Files(value)
-	s.hashBits = from.hashBits(s.hashBits)
-	if from.start != nil {
-		if names := from.start.Labels; s.task.TakesSetting("label-names") && !numbered(names) && s.config.LabelNames == "" {
-			s.labels = names
-		}
-	}
-	if s.localise != nil && !s.localise.Windows {
-		own := *s.localise
-		if s.localise = &own; from.start != nil {
-			own.Sliding = from.start.Sliding
-		} else {
-			own.Learn = true
-		}
-	}
-	merge := len(files) > 1 || from.start != nil
-	least := max(1, s.minCount)
-	if merge {
-		s.minCount = 1
-	}
-	var sets []*structured.Dataset
-	for k, path := range files {
-		s.Beside = beside[k]
-		d, err := s.read(path)
-		if err != nil {
-			return nil, err
-		}
-		sets = append(sets, d)
-	}
-	if s.localise != nil && s.localise.Learn {
-		if err := s.localise.Complete(sets...); err != nil {
-			return nil, err
-		}
-	}
-	if merge {
-		from.relabel(sets...)
-		if s.inputs.Template == nil {
-			union.Attributes(from.dictionary(), least, sets)
-		}
-	}
-	return union.Join(sets)
-}
-
-// numbered reports whether labels have no names but their numbers.
-func numbered(names *structured.Alphabet) bool {
-	for l, name := range names.Names() {
-		if name != strconv.Itoa(l) {
-			return false
-		}
-	}
-	return true
 }
 
 // read reads a data set.
@@ -369,61 +381,6 @@ func (s source) makeInputs(d *structured.Dataset) error {
 
 // converts reports whether tags are to be converted.
 func (s source) converts() bool { return s.scheme != "" && s.scheme != keepScheme }
-
-// number gives d the labels in its column. If there is no such column, or a label is unknown, d gets none: nobody asked
-// for them.
-func (s source) number(d *structured.Dataset) {
-	names := d.Column(text.LabelColumn)
-	if names == nil || s.labels == nil {
-		return
-	}
-	d.Alphabet, d.Labels = structured.NewAlphabet(names...), make([]int32, len(names))
-	for t, name := range names {
-		d.Labels[t] = d.Alphabet.Index(name)
-	}
-	if err := s.convert(d); err != nil || !renumber(d, s.labels) {
-		d.Labels = nil
-	}
-	d.Alphabet = s.labels
-}
-
-// renumber numbers the labels of d by an alphabet. It returns false if that lacks some.
-func renumber(d *structured.Dataset, labels *structured.Alphabet) bool {
-	number := make([]int32, d.Alphabet.Len())
-	for i, name := range d.Alphabet.Names() {
-		number[i] = labels.Index(name)
-	}
-	for t, l := range d.Labels {
-		if d.Labels[t] = number[l]; number[l] < 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// relabel renumbers the labels of d by those of the training data. Unknown labels come after the known ones, in an
-// alphabet of d's own; an evaluation counts them as mistakes. Data without any known label are bad input.
-func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
-	all, known := structured.NewAlphabet(labels.Names()...), false
-	number := make([]int32, d.Alphabet.Len())
-	for i, name := range d.Alphabet.Names() {
-		number[i] = all.Add(name)
-	}
-	for _, l := range d.Labels {
-		known = known || int(number[l]) < labels.Len()
-	}
-	if !known && len(d.Labels) > 0 {
-		return structured.BadInput("%s: training saw neither label %q nor any other label of this data; it saw %s", d.Where(0),
-			d.Alphabet.Name(d.Labels[0]), structured.SomeOf(labels.Names()))
-	}
-	for t, l := range d.Labels {
-		d.Labels[t] = number[l]
-	}
-	if d.Alphabet = labels; all.Len() > labels.Len() {
-		d.Alphabet = all
-	}
-	return nil
-}
 
 // readDense reads the dense features of a text.
 func (s source) readDense(d *structured.Dataset) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/sys/host"
@@ -71,7 +72,7 @@ func (m *Model) Arrives(r Request, o predictions.Options) bool {
 	return err == nil && s.streams() && m.home().arrives() && (o.Decode != predictions.EntityF1 || o.EntityThreshold > 0)
 }
 
-// Print predicts data and writes the predictions to w, as newColumnWriter does or newJSONWriter.
+// Print predicts data and writes the predictions to w in their Layout.
 func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o predictions.Options,
 	asJSON bool) error {
 	if err := cmp.Or(predictions.CheckInto(d, o), m.checkReplaced(d, o)); err != nil {
@@ -80,14 +81,43 @@ func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o
 	if o.Scheme == "" && chains.EntityTags(m.Labels) {
 		o = m.writing(predictions.NotationIn(d, o), o)
 	}
-	to := newColumnWriter(w, m, d, o)
-	if asJSON {
-		to = newJSONWriter(w, m, d, o)
-	}
-	if err := m.Predict(ctx, d, o, to.Write); err != nil {
+	out, layout, text, number := bufio.NewWriterSize(w, 1<<16), m.Layout(o, asJSON), []byte(nil), 0
+	err := m.Predict(ctx, d, o, func(i int, p *predictions.Prediction) error {
+		text, number = layout.Add(text[:0], d, i, p)
+		return predictions.WriteNumbered(out, text, i, number)
+	})
+	if err != nil {
 		return err
 	}
-	return to.Close()
+	return out.Flush()
+}
+
+// Layout is how the predictions of the model are written: with JSON as one object per line for each example, and else
+// the data's columns with the predicted label in a last one, or what the task has in their place.
+//
+// Columns are separated as in their file, and what stood between its tokens (blank lines, comments, marks between
+// documents) comes in its place; all else has tabs, and an empty line after every sequence. Attributes have a column
+// for the gold label only, where there is one; other data without columns shows the example, the position in it from 0
+// and, where there is one, the gold label. What o asks for more comes as in CRF++:
+//
+//   - a score and probability go before the sequence, in a line "# score probability";
+//   - the entropy goes before the sequence, too, in a line "# entropy E";
+//   - n-best outputs become sequences of their own, each under a line "# rank score probability", rank from 0;
+//   - marginals stand before the predicted label, a column "label/probability" for each label of the model, and so does
+//     the confidence, which is the predicted label's probability alone; labels that cuts find have margins in their place.
+//
+// Objects have id, labels, score, probability, and nbest, confidence ([T]), marginals ([T×Y], in the order of the
+// model's labels), entropy, samples (each as labels) and spans where o asks for them; for labels that cuts find,
+// label_margins and margins; and calibrated, false, for a model whose probabilities are not (Uncalibrated).
+func (m *Model) Layout(o predictions.Options, asJSON bool) predictions.Layout {
+	o.Uncalibrated = m.Uncalibrated()
+	if chains.EntityTags(m.Labels) {
+		o = m.writing(chains.Notation{}, o)
+	}
+	if printing := tasks.Of(&m.Config).Printing; printing != nil {
+		printing(&m.Config, &o)
+	}
+	return tasks.Of(&m.Config).Layout(m.Labels, o, asJSON)
 }
 
 // PrintText predicts the text that r names, file by file and chunk by chunk as it arrives, and writes the predictions
@@ -141,10 +171,9 @@ func (s *source) streams() bool {
 	return (f.Tokens || f.Lines) && s.Dense == ""
 }
 
-// PredictText labels the sequences of tokens that in holds and writes them to w, in the order of the input, as
-// newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes chunk by chunk, in
-// little memory, and writes what is complete before it waits for more input. The answers do not depend on the number of
-// threads.
+// PredictText labels the sequences of tokens that in holds and writes them to w, in the order of the input, in
+// their Layout; the path of r is for messages. It reads, labels and writes chunk by chunk, in little memory, and writes
+// what is complete before it waits for more input. The answers do not depend on the number of threads.
 func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options,
 	asJSON bool) error {
 	s, err := m.source(r)
@@ -199,13 +228,15 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, s so
 		return labelled{p, notation}, more, err
 	}
 	worker := func() *labeller {
-		return &labeller{Answerer: m.NewAnswerer(), options: o, form: m.layout(o, asJSON), skip: say.Skips(), asJSON: asJSON}
+		return &labeller{
+			Answerer: m.NewAnswerer(), options: o, form: m.Layout(o, asJSON), skip: say.Skips(), asJSON: asJSON,
+		}
 	}
 	sum, err := streamFrom(ctx, m.ranks, number, o.Threads, w, next, worker,
 		func(l *labeller, p labelled) (Answered, error) {
 			if p.In != l.in {
 				l.in, l.options = p.In, m.writing(p.In, o)
-				l.form = m.layout(l.options, asJSON)
+				l.form = m.Layout(l.options, asJSON)
 			}
 			return l.label(s, p.Chunk)
 		})

@@ -45,11 +45,7 @@ func TestPredictTextIsPredict(t *testing.T) {
 	for _, o := range []predictions.Options{{}, {Confidence: true, Probability: true}, {NBest: 2, Marginals: true}} {
 		for _, asJSON := range []bool{false, true} {
 			var want bytes.Buffer
-			w := newColumnWriter(&want, m, d, o)
-			if asJSON {
-				w = newJSONWriter(&want, m, d, o)
-			}
-			if err := errors.Join(m.Predict(context.Background(), d, o, w.Write), w.Close()); err != nil {
+			if err := m.Print(t.Context(), d, &want, o, asJSON); err != nil {
 				t.Fatal(err)
 			}
 			for _, threads := range []int{1, 3} {

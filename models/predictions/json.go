@@ -155,3 +155,11 @@ func list(text []byte, n int, element func(text []byte, k int) []byte) []byte {
 func appendFloat(text []byte, x float32) []byte {
 	return strconv.AppendFloat(text, float64(x), 'g', -1, 32)
 }
+
+// LeftOutJSON returns the object of an example that is bad, with the reason as its error, and the place of its number
+// in it.
+func LeftOutJSON(reason string) (text []byte, number int) {
+	text = []byte(`{"id":"`)
+	number = len(text)
+	return append(append(append(text, `","error":`...), quoted(reason)...), "}\n"...), number
+}

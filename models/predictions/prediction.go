@@ -2,6 +2,9 @@
 package predictions
 
 import (
+	"bufio"
+	"strconv"
+
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -112,3 +115,82 @@ type Layout interface {
 	// number belongs at place number of the text; else number is -1.
 	Add(text []byte, d *structured.Dataset, i int, p *Prediction) (longer []byte, number int)
 }
+
+// Asked are options as a user gives them: flags of dsp predict and eval, or options of a request to a server.
+type Asked struct {
+	Options
+	Truncate bool `yaml:"truncate" help:"with cuts, unless --truncate=false: lower the scores of edges that do not favour equal labels until they do, and say how many there were; with --truncate=false they are an error"`
+
+	Given settings.Given
+}
+
+// Ask returns the options of an asker who has given none yet.
+func Ask(by settings.Asker) Asked {
+	return Asked{Options: Options{Asker: by, Decode: Best, SampleTemperature: 1}, Truncate: true}
+}
+
+// Check refuses settings with values that they do not take, and those that do not go with each other. all are the
+// settings of a that the user may give.
+func (a *Asked) Check(all []settings.Setting) error {
+	by, p := a.Asker, a.MinProbability
+	switch given := a.Given.Has; {
+	case given("min-probability") && !a.Spans:
+		return structured.BadInput("%s is for %s, which lists entities", by.Name("min-probability", p), by.Name("spans"))
+	case given("min-probability") && !(p > 0 && p <= 1):
+		return structured.BadInput("%s: expected more than 0, and at most 1", by.Name("min-probability", p))
+	case a.EntityThreshold > 0 && a.Decode != EntityF1:
+		return structured.BadInput("%s is for %s, which chooses entities by their probabilities",
+			by.Name("threshold", a.EntityThreshold), by.Name("decode", EntityF1))
+	}
+	for _, name := range []string{"temperature", "seed"} {
+		if a.Given.Has(name) && a.Samples == 0 {
+			return structured.BadInput("%s is for %s, which draws outputs at random", by.Name(name), by.Name("samples"))
+		}
+	}
+	for _, s := range all {
+		if err := s.Check(); err != nil {
+			return err
+		}
+	}
+	a.Exact = !a.Truncate
+	return nil
+}
+
+// WriteNumbered writes text with the numbers first, first+1, … at the given places; a negative place has none.
+func WriteNumbered(w *bufio.Writer, text []byte, first int, places ...int) error {
+	from := 0
+	for k, at := range places {
+		if at < 0 {
+			continue
+		}
+		w.Write(text[from:at]) // bufio errors are sticky
+		w.Write(strconv.AppendInt(w.AvailableBuffer(), int64(first+k), 10))
+		from = at
+	}
+	_, err := w.Write(text[from:])
+	return err
+}
+
+// Bounds says how good outputs are that may not be the best.
+type Bounds struct {
+	Decoded  bool    // by alpha-expansion
+	Outputs  int     // of all examples
+	Unproven int     // that have a bound above their score
+	Score    float64 // sum over all outputs
+	Bound    float64 // sum of the bounds, and of the scores of outputs that are proven to be the best
+}
+
+// Add counts a prediction.
+func (s *Bounds) Add(p *Prediction) {
+	s.Outputs++
+	s.Score += p.Score
+	if p.Bound == nil {
+		s.Bound += p.Score
+		return
+	}
+	s.Bound += *p.Bound
+	s.Unproven++
+}
+
+// Gap returns what the outputs may lose at most, in all.
+func (s Bounds) Gap() float64 { return s.Bound - s.Score }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -144,6 +146,12 @@ func sayBounds(s predictions.Bounds) {
 	slog.Info(about, values...)
 }
 
+// sayExpectedF1 says what entities were chosen by.
+func sayExpectedF1(f models.ExpectedF1) {
+	slog.Info("entities are those with the largest expected F1",
+		"expected_f1", fmt.Sprintf("%.4g", f.F1), "threshold", fmt.Sprintf("%.4g", f.Threshold))
+}
+
 // close releases what load acquired.
 func (u *modelFlags) close() {
 	if u.stop != nil {
@@ -210,4 +218,86 @@ func (u *modelFlags) open() (io.ReadCloser, error) {
 // noData is the error for data that no flag gives.
 func noData(flag string) error {
 	return structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs, lines, scenes or graphs", flag, flag)
+}
+
+// encoderFolder is where the encoder is of models that refer to one (train --encoder-by-reference).
+type encoderFolder struct {
+	path   string // empty: where the model's run says, or beside the model
+	used   bool   // a model that was read refers to an encoder
+	others bool   // other models are read after the first, which may; the last one checks
+}
+
+func (e *encoderFolder) addFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&e.path, "encoder", "", encoderHelp)
+}
+
+// encoderHelp is the help of --encoder.
+const encoderHelp = "`DIR` of the encoder, or with it inside, of models that keep only its name; empty: where the run had it, or beside the model"
+
+func (e *encoderFolder) source() encoded.Source { return encoded.Source{Folder: e.path} }
+
+// read reads a model.
+func (e *encoderFolder) read(path string) (*models.Model, error) {
+	m, err := models.LoadWith(path, e.source())
+	if err == nil {
+		e.sees(m)
+	}
+	return m, err
+}
+
+// sees notes whether a model that was read refers to an encoder.
+func (e *encoderFolder) sees(m *models.Model) {
+	if m.Encoder != nil && m.Encoder.ByReference {
+		e.used = true
+	}
+}
+
+// load reads the only model.
+func (e *encoderFolder) load(path string) (*models.Model, error) {
+	m, err := e.read(path)
+	if err != nil {
+		return nil, err
+	}
+	return m, e.check(path)
+}
+
+// check refuses a folder that no model needs.
+func (e *encoderFolder) check(path string) error {
+	if e.path != "" && !e.used && !e.others {
+		return structured.BadInput("--encoder %s has no effect: %s refers to no encoder (train --encoder-by-reference)", e.path, path)
+	}
+	return nil
+}
+
+// loadPipeline reads a pipeline.
+func (e *encoderFolder) loadPipeline(path string) (*pipelines.Pipeline, error) {
+	p, err := pipelines.Load(path, e.path)
+	if err != nil {
+		return nil, err
+	}
+	e.used = p.Refers()
+	return p, e.check(path)
+}
+
+// taggers are models that label words before another model reads them: [COLUMN=]MODEL each.
+type taggers []string
+
+func (t *taggers) addFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar((*[]string)(t), "tagger", nil, "`[COLUMN=]MODEL` labels the words first, and its labels replace the column that the model reads beside the words, such as upos of a parser; may be repeated")
+}
+
+// first has the taggers label the words of all that m reads. The encoders of those that refer to one are in a folder.
+func (t taggers) first(m *models.Model, encoders *encoderFolder) error {
+	by := map[string]*models.Model{}
+	for _, value := range t {
+		column, path := models.ParseTagger(value)
+		if by[column] != nil {
+			return structured.BadInput("--tagger %s: another --tagger fills this column, too; name the columns: --tagger COLUMN=MODEL", value)
+		}
+		var err error
+		if by[column], err = encoders.read(path); err != nil {
+			return err
+		}
+	}
+	return m.TagFirst(by)
 }

@@ -21,20 +21,83 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// sayExpectedF1 says what entities were chosen by.
-func sayExpectedF1(f models.ExpectedF1) {
-	slog.Info("entities are those with the largest expected F1", "expected_f1", fmt.Sprintf("%.4g", f.F1), "threshold", fmt.Sprintf("%.4g", f.Threshold))
+// predictVerb holds the flags of predict.
+type predictVerb struct {
+	modelFlags
+	asked       predictions.Asked
+	flagged     []settings.Setting // of asked
+	questions   questions
+	raw         rawText
+	picture, to string
+	fill        string
+	skipBad     bool
+}
+
+// run predicts: flags, model, data, predictions.
+func (v *predictVerb) run(cmd *cobra.Command) error {
+	if v.skipBad {
+		v.bad = models.SkipBad
+	}
+	if pipelines.Is(v.model) {
+		return predictPipeline(cmd, &v.modelFlags, &v.raw, v.fill, v.to)
+	}
+	if err := v.checkFlags(cmd); err != nil {
+		return err
+	}
+	defer v.close()
+	m, err := v.load(cmd.Context())
+	if err != nil {
+		return err
+	}
+	arrays := v.to != "" && (tasks.Of(&m.Config).WritesFolder || isArchive(v.to))
+	if err := v.checkModel(cmd, m, arrays); err != nil {
+		return err
+	}
+	o, asJSON := &v.asked.Options, isSet(cmd, "json")
+	if v.questions.selected > 0 {
+		return v.questions.run(cmd.Context(), &v.modelFlags, m, *o, asJSON)
+	}
+	o.Probability = o.Probability || arrays && tasks.Of(&m.Config).Labels
+	if err := m.CheckQuestions(*o); err != nil {
+		return err
+	}
+	warnUncalibrated(m, *o)
+	o.Probability = o.Probability || asJSON
+	switch {
+	case v.raw.on && v.picture != "":
+		return v.raw.draw(cmd.Context(), &v.modelFlags, m, v.picture)
+	case v.raw.on:
+		return v.printTo(cmd, v.to, func(w io.Writer) error {
+			return v.raw.predict(cmd.Context(), &v.modelFlags, m, w, *o, asJSON)
+		})
+	case v.Path == "":
+		return noData("--input")
+	case arrays:
+		return v.writeTo(cmd, m, *o, v.to)
+	case v.picture != "":
+		d, err := v.readFor(cmd.Context(), m, "--input", false)
+		if err != nil {
+			return err
+		}
+		return m.Draw(cmd.Context(), d, v.picture)
+	}
+	return v.printTo(cmd, v.to, func(w io.Writer) error {
+		if m.Arrives(v.Request, *o) {
+			err := m.PrintText(cmd.Context(), v.Request, w, *o, asJSON)
+			v.Remarks.Log(slog.Default())
+			return err
+		}
+		d, err := v.readGiven(cmd.Context(), m, *o)
+		if err != nil {
+			return err
+		}
+		return m.Print(cmd.Context(), d, w, *o, asJSON)
+	})
 }
 
 func predictCommand() *cobra.Command {
-	var u modelFlags
-	o := predictions.Ask(settings.CommandLine)
-	flagged := settings.Of(&o)
-	var picture, to string
-	var skipBad bool
-	var raw rawText
-	var fill string
-	var asked questions
+	v := &predictVerb{asked: predictions.Ask(settings.CommandLine)}
+	v.flagged = settings.Of(&v.asked)
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
 		Short: "Predict labels, trees, links, boxes or masks with a model",
@@ -76,106 +139,62 @@ probability. With --beam it searches for probable strings; with --nbest it lists
   dsp predict --model runs/ladybird --input folder --nbest 3 > boxes.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return u.run(cmd, func() error {
-				if skipBad {
-					u.bad = models.SkipBad
-				}
-				if pipelines.Is(u.model) {
-					return predictPipeline(cmd, &u, &raw, fill, to)
-				}
-				if err := noPipeline(cmd, u.model, "fill"); err != nil {
-					return err
-				}
-				takeFlags(cmd, flagged, flagged)
-				if err := o.Check(flagged); err != nil {
-					return err
-				}
-				o.Scheme = chains.SchemeNamed(o.Scheme)
-				if err := cmp.Or(checkSpans(cmd, o.Spans), checkInto(cmd, &o.Options)); err != nil {
-					return err
-				}
-				if err := asked.check(cmd, &o.Options); err != nil {
-					return err
-				}
-				if err := raw.refusals(cmd); err != nil {
-					return err
-				}
-				defer u.close()
-				m, err := u.load(cmd.Context())
-				if err != nil {
-					return err
-				}
-				arrays := to != "" && (tasks.Of(&m.Config).WritesFolder || isArchive(to))
-				if err := checkPrinted(cmd, arrays, to, picture); err != nil {
-					return err
-				}
-				if err := m.CheckEntities(o.Options); err != nil {
-					return err
-				}
-				o.Threads = u.Threads
-				asJSON := isSet(cmd, "json")
-				if o.Given.Has("truncate") && !m.Truncates() {
-					return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
-				}
-				if asked.selected > 0 {
-					return asked.run(cmd.Context(), &u, m, o.Options, asJSON)
-				}
-				o.Probability = o.Probability || arrays && tasks.Of(&m.Config).Labels
-				if err := m.CheckQuestions(o.Options); err != nil {
-					return err
-				}
-				warnUncalibrated(m, o.Options)
-				o.Probability = o.Probability || asJSON
-				switch {
-				case raw.on && picture != "":
-					return raw.draw(cmd.Context(), &u, m, picture)
-				case raw.on:
-					return u.printTo(cmd, to, func(w io.Writer) error { return raw.predict(cmd.Context(), &u, m, w, o.Options, asJSON) })
-				case u.Path == "":
-					return noData("--input")
-				case arrays:
-					return u.writeTo(cmd, m, o.Options, to)
-				case picture != "":
-					d, err := u.readFor(cmd.Context(), m, "--input", false)
-					if err != nil {
-						return err
-					}
-					return m.Draw(cmd.Context(), d, picture)
-				}
-				return u.printTo(cmd, to, func(w io.Writer) error {
-					if m.Arrives(u.Request, o.Options) {
-						err := m.PrintText(cmd.Context(), u.Request, w, o.Options, asJSON)
-						u.Remarks.Log(slog.Default())
-						return err
-					}
-					d, err := u.readGiven(cmd.Context(), m, o.Options)
-					if err != nil {
-						return err
-					}
-					return m.Print(cmd.Context(), d, w, o.Options, asJSON)
-				})
-			})
+			return v.sharing.run(cmd, func() error { return v.run(cmd) })
 		},
 	}
-	u.addFlags(cmd)
+	v.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.Path, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, lines, scenes or graphs")
-	raw.addFlags(cmd)
-	flags.StringVar(&fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
-	u.taggers.addFlag(cmd)
-	u.sharing.addFlag(cmd)
-	add := func(names ...string) { addNamed(cmd, flagged, names...) }
+	flags.StringVar(&v.Path, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, lines, scenes or graphs")
+	v.raw.addFlags(cmd)
+	flags.StringVar(&v.fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
+	v.taggers.addFlag(cmd)
+	v.sharing.addFlag(cmd)
+	add := func(names ...string) { addNamed(cmd, v.flagged, names...) }
 	add("into", "scheme")
 	complete(cmd, "scheme", chains.Schemes()...)
 	add("nbest", "beam", "force", "decode", "threshold")
-	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
-	flags.StringVar(&to, "to", "", "write what is printed to `PATH`, whole or not at all; for segment a folder of masks, with overlays inside; a name that ends in .npz: for graph labels as arrays, and for tag and ocr labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
-	flags.BoolVar(&skipBad, "skip-bad", false, "another name of --bad skip")
+	flags.StringVar(&v.picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
+	flags.StringVar(&v.to, "to", "", "write what is printed to `PATH`, whole or not at all; for segment a folder of masks, with overlays inside; a name that ends in .npz: for graph labels as arrays, and for tag and ocr labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
+	flags.BoolVar(&v.skipBad, "skip-bad", false, "another name of --bad skip")
 	_ = flags.MarkHidden("skip-bad")
 	add("truncate", "marginals", "confidence", "score", "spans", "min-probability", "entropy", "samples", "temperature", "seed")
-	asked.addFlags(cmd)
+	v.questions.addFlags(cmd)
 	putFirst(cmd, "model", "input", "format", "text", "to", "confidence", "nbest", "spans", "picture")
 	return cmd
+}
+
+// checkFlags takes the flags that were given, and refuses those that do not go with each other.
+func (v *predictVerb) checkFlags(cmd *cobra.Command) error {
+	if err := noPipeline(cmd, v.model, "fill"); err != nil {
+		return err
+	}
+	takeFlags(cmd, v.flagged, v.flagged)
+	o := &v.asked
+	if err := o.Check(v.flagged); err != nil {
+		return err
+	}
+	o.Scheme = chains.SchemeNamed(o.Scheme)
+	if err := cmp.Or(checkSpans(cmd, o.Spans), checkInto(cmd, &o.Options)); err != nil {
+		return err
+	}
+	if err := v.questions.check(cmd, &o.Options); err != nil {
+		return err
+	}
+	return v.raw.refusals(cmd)
+}
+
+// checkModel refuses flags that a model does not answer. With arrays, --to gets no text.
+func (v *predictVerb) checkModel(cmd *cobra.Command, m *models.Model, arrays bool) error {
+	if err := checkPrinted(cmd, arrays, v.to, v.picture); err != nil {
+		return err
+	}
+	if err := m.CheckEntities(v.asked.Options); err != nil {
+		return err
+	}
+	if v.asked.Given.Has("truncate") && !m.Truncates() {
+		return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
+	}
+	return nil
 }
 
 // checkInto refuses flags that do not go with --into and --scheme.

@@ -99,7 +99,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 			return nil, err
 		}
 		size := answerSize{held: held}
-		layout := p.model.JSONLayout(o)
+		layout := p.model.Layout(o, true)
 		return &job{examples: all, options: o, use: func(k int, d *structured.Dataset, i int, prediction *predictions.Prediction) error {
 			line, err := render(layout, k, d, i, prediction, nil)
 			if err == nil {

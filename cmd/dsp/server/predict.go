@@ -83,7 +83,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		}
 		lines = make([][]byte, len(all))
 		size := answerSize{held: held}
-		layout := p.model.JSONLayout(options.Options)
+		layout := p.model.Layout(options.Options, true)
 		return &job{examples: all, options: options.Options, use: func(k int, d *structured.Dataset, i int, prediction *predictions.Prediction) error {
 			line, err := render(layout, k, d, i, prediction, all[k].Tokens)
 			if err == nil && options.Overlay {

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -88,4 +89,59 @@ func (s source) convert(d *structured.Dataset) error {
 		*s.was = was
 	}
 	return err
+}
+
+// number gives d the labels in its column. If there is no such column, or a label is unknown, d gets none: nobody asked
+// for them.
+func (s source) number(d *structured.Dataset) {
+	names := d.Column(text.LabelColumn)
+	if names == nil || s.labels == nil {
+		return
+	}
+	d.Alphabet, d.Labels = structured.NewAlphabet(names...), make([]int32, len(names))
+	for t, name := range names {
+		d.Labels[t] = d.Alphabet.Index(name)
+	}
+	if err := s.convert(d); err != nil || !renumber(d, s.labels) {
+		d.Labels = nil
+	}
+	d.Alphabet = s.labels
+}
+
+// renumber numbers the labels of d by an alphabet. It returns false if that lacks some.
+func renumber(d *structured.Dataset, labels *structured.Alphabet) bool {
+	number := make([]int32, d.Alphabet.Len())
+	for i, name := range d.Alphabet.Names() {
+		number[i] = labels.Index(name)
+	}
+	for t, l := range d.Labels {
+		if d.Labels[t] = number[l]; number[l] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// relabel renumbers the labels of d by those of the training data. Unknown labels come after the known ones, in an
+// alphabet of d's own; an evaluation counts them as mistakes. Data without any known label are bad input.
+func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
+	all, known := structured.NewAlphabet(labels.Names()...), false
+	number := make([]int32, d.Alphabet.Len())
+	for i, name := range d.Alphabet.Names() {
+		number[i] = all.Add(name)
+	}
+	for _, l := range d.Labels {
+		known = known || int(number[l]) < labels.Len()
+	}
+	if !known && len(d.Labels) > 0 {
+		return structured.BadInput("%s: training saw neither label %q nor any other label of this data; it saw %s", d.Where(0),
+			d.Alphabet.Name(d.Labels[0]), structured.SomeOf(labels.Names()))
+	}
+	for t, l := range d.Labels {
+		d.Labels[t] = number[l]
+	}
+	if d.Alphabet = labels; all.Len() > labels.Len() {
+		d.Alphabet = all
+	}
+	return nil
 }

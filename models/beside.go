@@ -5,30 +5,8 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
-	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
-
-// Request says what is to be read, and how it differs from the training data of the model that reads it.
-type Request struct {
-	Path     string // a file, or several as settings list them, or formats.Builtin for drawn data
-	Format   string // empty: the model's, or detected
-	Columns  string // of conll; empty: the model's
-	Comments string // of conll: what comments start with, or none; empty: the model's
-	Label    string // of conllu; empty: the model's
-	Labels   bool   // every position needs a gold label; otherwise they are read if there are any
-	Partial  bool   // gold labels may be partial, also where the model's training data had to know them
-	Strict   bool   // an annotated box without area is bad input
-	Void     string // value in masks that counts nowhere; empty: the model's
-	Values   string // of the labels in masks; empty: the model's
-	Threads  int    // 0: all cores
-	MaxWords int    // of a sentence; 0: what the task takes
-	Beside
-
-	Peers structured.Peers // each takes its share of the examples, and where it can it reads no others' text
-
-	Remarks *remarks.Remarks // on examples; nil refuses bad ones
-}
 
 // Beside are the files that are read with a data file; empty ones are not.
 type Beside struct {
