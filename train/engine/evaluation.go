@@ -127,6 +127,35 @@ func (sh *Shard) LossesOfAnswers() []float64 { return sh.losses }
 // KeepAnswer keeps the answers of the last question, and another one may follow.
 func (sh *Shard) KeepAnswer() { sh.before, sh.Answer.U = sh.Answer.U, sh.before }
 
+// Augment turns the scores θ of a batch into θ + ℓ and applies the constraints.
+func (o *Objective) Augment(b *structured.Batch, θ *structured.Potentials) error {
+	if err := o.Constrain(b, θ); err != nil {
+		return err
+	}
+	o.AddLoss(b, θ)
+	return nil
+}
+
+// Constrain applies the constraints to the scores θ of a batch, which must be finite.
+func (o *Objective) Constrain(b *structured.Batch, θ *structured.Potentials) error {
+	if !θ.Finite() {
+		return NotFinite(b, θ)
+	}
+	if o.Constraints != nil && o.Loss != Quadratic { // which fits the scores of what is forbidden, too
+		o.Constraints.Apply(θ)
+	}
+	return nil
+}
+
+// AddLoss adds ℓ to the scores θ of a batch.
+func (o *Objective) AddLoss(b *structured.Batch, θ *structured.Potentials) {
+	if o.Loss.Augments() {
+		for c := range b.Len() {
+			o.Task.Augment(θ, c, b.GoldOf(c))
+		}
+	}
+}
+
 // Ask asks the smoothed oracle about the shard's potentials and adds to the shard's sums every term without r_i.
 func (e *Evaluation) Ask(sh *Shard, s oracles.Smoothing, wantMax bool) {
 	if e.Loss == Quadratic {

@@ -190,60 +190,6 @@ func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
 	return s
 }
 
-// Potentials computes θ + ℓ of the lane's batch at a point (ℓ only if the loss has one) and applies the constraints.
-func (o *Objective) Potentials(ln *Lane, at Point) error { return o.potentials(ln, at, 0) }
-
-// potentials is Potentials with dropout. Seed 0 turns dropout off.
-func (o *Objective) potentials(ln *Lane, at Point, dropout uint64) error {
-	b, θ := &ln.Batch, &ln.Theta
-	ln.allowed.find(b)
-	if err := at.score(ln, dropout); err != nil {
-		return err
-	}
-	return o.Augment(b, θ)
-}
-
-// precisely is Potentials at w with sums in float64, if the scorer can take them.
-func (o *Objective) precisely(ln *Lane, w []float32) error {
-	if ln.precise == nil {
-		return o.Potentials(ln, At(w))
-	}
-	ln.allowed.find(&ln.Batch)
-	if err := ln.precise.ScorePrecisely(w, 0, &ln.Batch, &ln.Theta); err != nil {
-		return err
-	}
-	return o.Augment(&ln.Batch, &ln.Theta)
-}
-
-// Augment turns the scores θ of a batch into θ + ℓ and applies the constraints.
-func (o *Objective) Augment(b *structured.Batch, θ *structured.Potentials) error {
-	if err := o.Constrain(b, θ); err != nil {
-		return err
-	}
-	o.AddLoss(b, θ)
-	return nil
-}
-
-// Constrain applies the constraints to the scores θ of a batch, which must be finite.
-func (o *Objective) Constrain(b *structured.Batch, θ *structured.Potentials) error {
-	if !θ.Finite() {
-		return NotFinite(b, θ)
-	}
-	if o.Constraints != nil && o.Loss != Quadratic { // which fits the scores of what is forbidden, too
-		o.Constraints.Apply(θ)
-	}
-	return nil
-}
-
-// AddLoss adds ℓ to the scores θ of a batch.
-func (o *Objective) AddLoss(b *structured.Batch, θ *structured.Potentials) {
-	if o.Loss.Augments() {
-		for c := range b.Len() {
-			o.Task.Augment(θ, c, b.GoldOf(c))
-		}
-	}
-}
-
 // NonFiniteError reports potentials that no oracle answers for, and where they were found first.
 type NonFiniteError struct {
 	Where string // the example
@@ -265,4 +211,18 @@ func firstNonFinite(b *structured.Batch, θ *structured.Potentials) string {
 	}
 	i := b.Examples[c]
 	return fmt.Sprintf("example %d (%s)", i, b.Data.Where(i))
+}
+
+// Lineariser is a scorer that is not affine but offers its linearisation, on which the prox-linear method works.
+// Those of package nets, which all have one, need not implement it.
+type Lineariser interface {
+	nets.Scorer
+	Linearise() Linearised
+}
+
+// Linearised is a network linearised at a point w_k: the affine scorer θ(w_k) + J(w_k)(w − w_k).
+type Linearised interface {
+	nets.Scorer
+	// MoveTo copies w to w_k. Existing workers use it from their next Score.
+	MoveTo(w []float32)
 }

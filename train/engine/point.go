@@ -103,3 +103,28 @@ func (w *Point) touched(ln *Lane) []float32 {
 	}
 	return ln.soft
 }
+
+// Potentials computes θ + ℓ of the lane's batch at a point (ℓ only if the loss has one) and applies the constraints.
+func (o *Objective) Potentials(ln *Lane, at Point) error { return o.potentials(ln, at, 0) }
+
+// potentials is Potentials with dropout. Seed 0 turns dropout off.
+func (o *Objective) potentials(ln *Lane, at Point, dropout uint64) error {
+	b, θ := &ln.Batch, &ln.Theta
+	ln.allowed.find(b)
+	if err := at.score(ln, dropout); err != nil {
+		return err
+	}
+	return o.Augment(b, θ)
+}
+
+// precisely is Potentials at w with sums in float64, if the scorer can take them.
+func (o *Objective) precisely(ln *Lane, w []float32) error {
+	if ln.precise == nil {
+		return o.Potentials(ln, At(w))
+	}
+	ln.allowed.find(&ln.Batch)
+	if err := ln.precise.ScorePrecisely(w, 0, &ln.Batch, &ln.Theta); err != nil {
+		return err
+	}
+	return o.Augment(&ln.Batch, &ln.Theta)
+}

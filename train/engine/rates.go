@@ -1,6 +1,8 @@
 package engine
 
-import "sort"
+import (
+	"sort"
+)
 
 // Rates are factors of the step lengths of a Descent on the host. They are those of ranges of weights, in order and
 // without gaps. The weights of a row of a table have one factor.
@@ -44,5 +46,23 @@ func (r Rates) blocks(lo, hi int, do func(lo, hi int, rate float64)) {
 		for ; lo < hi; lo += blockWeights {
 			do(lo, min(hi, lo+blockWeights), rate)
 		}
+	})
+}
+
+// eachRated is each for ranges with one factor each; they are blocks if fromCenter will be asked about them.
+func (d *hostDescent) eachRated(blocks bool, do func(lo, hi, at int, rate float64)) {
+	if !blocks && d.engine.Rates == nil {
+		d.each(func(lo, hi, at int) { do(lo, hi, at, 1) })
+		return
+	}
+	cut := d.engine.Rates.parts
+	if blocks {
+		cut = d.engine.Rates.blocks
+	}
+	var first, place int
+	part := func(lo, hi int, rate float64) { do(lo, hi, place+lo-first, rate) }
+	d.each(func(lo, hi, at int) {
+		first, place = lo, at
+		cut(lo, hi, part)
 	})
 }

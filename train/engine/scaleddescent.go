@@ -279,30 +279,6 @@ func (d *hostDescent) clip(norm float64) {
 	}
 }
 
-func (d *hostDescent) adam(η, λ, β1 float64) {
-	if !d.adams.on {
-		d.adams.on = true
-		d.wakeRows()
-	}
-	d.means.β = β1
-	d.q = vec.Grow(d.q, blockWeights)
-	d.steps++
-	β, unbias, mean := float32(d.squares.β), d.squares.after(d.steps), d.means.after(d.steps)
-	d.eachAwake(func(lo, hi int, rate float64) {
-		g, v, m, w, q := d.g[lo:hi], d.v[lo:hi], d.m[lo:hi], d.W[lo:hi], d.q[:hi-lo]
-		η := η * rate
-		vec.Observe(β, unbias, g, v, q)
-		keep := float32(1 - η*λ)
-		if d.engine.Center != nil && λ != 0 {
-			vec.Axpy(float32(-η*λ), d.fromCenter(lo, hi), w)
-			keep = 1
-		}
-		vec.DescendMean(float32(β1), keep, float32(η)*mean, g, q, m, w)
-	})
-	d.rested(η * λ)
-	d.stepped()
-}
-
 func (d *hostDescent) momentum(η, λ, μ float64, nesterov bool) {
 	vec.Axpby(1, d.g, float32(μ), d.m)
 	vec.Axpy(float32(λ), d.W, d.m)
@@ -425,24 +401,6 @@ func (d *hostDescent) finish() error {
 	d.rebase()
 	d.openRows()
 	return nil
-}
-
-// eachRated is each for ranges with one factor each; they are blocks if fromCenter will be asked about them.
-func (d *hostDescent) eachRated(blocks bool, do func(lo, hi, at int, rate float64)) {
-	if !blocks && d.engine.Rates == nil {
-		d.each(func(lo, hi, at int) { do(lo, hi, at, 1) })
-		return
-	}
-	cut := d.engine.Rates.parts
-	if blocks {
-		cut = d.engine.Rates.blocks
-	}
-	var first, place int
-	part := func(lo, hi int, rate float64) { do(lo, hi, place+lo-first, rate) }
-	d.each(func(lo, hi, at int) {
-		first, place = lo, at
-		cut(lo, hi, part)
-	})
 }
 
 // fromCenter returns w − c for a range of weights that is a row or a block. The result is valid until the next call.

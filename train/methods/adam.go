@@ -55,12 +55,14 @@ func (m *Adam) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 		}
 	}
 	perPass := float64(m.steps.local.steps(p))
-	return m.steps.pass(ctx, p, s, kind, m.steps.stepping(ctx, p, func() engine.Move {
+	return m.steps.pass(ctx, p, s, kind, func(q engine.Question) (float64, error) {
 		t := float64(m.t)
 		η := cmp.Or(m.Rate, adamRate) * m.Schedule.factor(t, perPass, m.Halving, m.Passes) * m.rise(t, perPass)
 		m.t++
-		return engine.Move{Rule: engine.AdamRule, Eta: η, Lambda: p.Lambda, Beta: adamBeta, Clip: m.Clip}
-	}))
+		_, err := m.steps.descent.Step(ctx, q,
+			engine.Move{Rule: engine.AdamRule, Eta: η, Lambda: p.Lambda, Beta: adamBeta, Clip: m.Clip})
+		return η, err
+	})
 }
 
 // Archive saves or restores the method's state.

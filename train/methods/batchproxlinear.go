@@ -149,20 +149,16 @@ func (m *BatchProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.S
 	batched.Batch = m.ModelBatch
 	steps := float64(m.local.steps(&batched))
 	done := float64(s.Passes)
-	eta := func() float64 {
+	λ := modelLambda(&batched, int(steps))
+	return m.pass(ctx, &batched, s, PassAverage, func(q engine.Question) (float64, error) {
 		η := m.eta(p, done)
 		done += 1 / steps
-		return η
-	}
-	λ := modelLambda(&batched, int(steps))
-	move := m.stepping(ctx, p, func() engine.Move { return engine.Move{Rule: engine.ProxRule, Eta: eta(), Lambda: λ} })
-	if m.InnerSteps > 1 {
-		move = func(batch []int, dropout uint64) (float64, error) {
-			η := eta()
-			return η, m.inner.solve(ctx, &m.descent, batch, dropout, η, λ, m.InnerSteps)
+		if m.InnerSteps > 1 {
+			return η, m.inner.solve(ctx, &m.descent, q, η, λ, m.InnerSteps)
 		}
-	}
-	return m.pass(ctx, &batched, s, PassAverage, move)
+		_, err := m.descent.Step(ctx, q, engine.Move{Rule: engine.ProxRule, Eta: η, Lambda: λ})
+		return η, err
+	})
 }
 
 // eta returns η after so many passes: it falls geometrically.
@@ -202,4 +198,52 @@ func (m *BatchProxLinear) FetchMemory(p *train.Problem) error { return m.finish(
 func (m *BatchProxLinear) Archive(a engine.Archive) {
 	m.archive(a)
 	m.finish().Archive(a)
+}
+
+// innerSteps solves prox-linear's model of a batch more accurately than one step does: it linearises the network at the
+// iterate, takes the exact step, and then steps of block-coordinate Frank-Wolfe on the batch's examples in turn
+// (engine.BatchDual).
+type innerSteps struct {
+	*engine.Engine                   // of the linearised network; nil before start
+	moving         engine.Linearised // its scorer; nil if the problem's own scorer is affine
+	dual           *engine.BatchDual
+}
+
+// start makes the linearised problem, unless it is there.
+func (m *innerSteps) start(p *train.Problem) error {
+	if m.Engine != nil {
+		return nil
+	}
+	switch {
+	case p.Partial():
+		return train.Refuse("prox-linear", train.KnownLabels, "needs to know all gold labels for more than one step on a model (inner-steps)")
+	case p.Smoothing.Mu > 0:
+		return train.Refuse("prox-linear", train.PlainMax, "takes more than one step on a model (inner-steps) without smoothing only")
+	}
+	o, moving, err := linearised(p)
+	if err != nil {
+		return err
+	}
+	m.moving, m.dual = moving, engine.NewBatchDual(o)
+	m.Engine, err = p.Sibling(o) // on the host, as the method's engine is
+	return err
+}
+
+// solve takes the given number of steps on the model of the batch of q.
+func (m *innerSteps) solve(ctx context.Context, d *engine.ScaledDescent, q engine.Question, η, λ float64,
+	steps int) error {
+	batch, dropout := q.Examples, q.Dropout
+	d.Prepare(batch)
+	if m.moving != nil {
+		m.moving.MoveTo(d.W)
+	}
+	if err := m.dual.Begin(ctx, d, batch, dropout, η, λ); err != nil {
+		return err
+	}
+	for k := range steps - 1 {
+		if err := m.dual.Step(ctx, d, k%len(batch), dropout, η); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -30,7 +30,7 @@ func TestInnerStepsSolveTheModel(t *testing.T) {
 			}
 			var d engine.ScaledDescent
 			d.Start(inner.Engine, w0, squaresDecay)
-			if err := inner.solve(t.Context(), &d, batch, 0, η, λ, steps); err != nil {
+			if err := inner.solve(t.Context(), &d, engine.Question{Examples: batch}, η, λ, steps); err != nil {
 				t.Fatal(err)
 			}
 			values = append(values, batchModel(t, p.Engine, &inner, w0, d.W, batch, η, λ))

@@ -121,14 +121,17 @@ const exploded = 2
 func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	perPass := float64(m.steps.local.steps(p))
 	if m.scales() {
-		return m.steps.pass(ctx, p, s, m.averaging(p), m.steps.stepping(ctx, p, func() engine.Move {
-			move := engine.Move{Rule: engine.MomentumRule, Eta: m.step(p, perPass), Lambda: p.Lambda, Beta: m.Momentum, Clip: m.Clip}
-			if m.Nesterov {
-				move.Rule = engine.NesterovRule
-			}
+		rule := engine.MomentumRule
+		if m.Nesterov {
+			rule = engine.NesterovRule
+		}
+		return m.steps.pass(ctx, p, s, m.averaging(p), func(q engine.Question) (float64, error) {
+			η := m.step(p, perPass)
 			m.t++
-			return move
-		}))
+			_, err := m.steps.descent.Step(ctx, q,
+				engine.Move{Rule: rule, Eta: η, Lambda: p.Lambda, Beta: m.Momentum, Clip: m.Clip})
+			return η, err
+		})
 	}
 	kind := m.averaging(p)
 	if kind == PassAverage {

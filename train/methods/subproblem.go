@@ -3,6 +3,7 @@ package methods
 import (
 	"context"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
@@ -26,11 +27,16 @@ func linearised(p *train.Problem) (*engine.Objective, engine.Linearised, error) 
 	if p.Scorer.Affine() {
 		return &o, nil, nil
 	}
-	net, ok := engine.LineariserOf(p.Scorer)
-	if !ok {
-		return nil, nil, train.Refuse("prox-linear", train.Linearisation, "needs the linearisation of the network, which does not offer it")
+	var moving engine.Linearised
+	switch net := p.Scorer.(type) {
+	case engine.Lineariser:
+		moving = net.Linearise()
+	case *nets.Net:
+		moving = nets.Linearise(net, make([]float32, net.Dim()))
+	default:
+		return nil, nil, train.Refuse("prox-linear", train.Linearisation,
+			"needs the linearisation of the network, which does not offer it")
 	}
-	moving := net.Linearise()
 	o.Scorer = moving
 	return &o, moving, nil
 }

@@ -7,6 +7,30 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
+func (d *hostDescent) adam(η, λ, β1 float64) {
+	if !d.adams.on {
+		d.adams.on = true
+		d.wakeRows()
+	}
+	d.means.β = β1
+	d.q = vec.Grow(d.q, blockWeights)
+	d.steps++
+	β, unbias, mean := float32(d.squares.β), d.squares.after(d.steps), d.means.after(d.steps)
+	d.eachAwake(func(lo, hi int, rate float64) {
+		g, v, m, w, q := d.g[lo:hi], d.v[lo:hi], d.m[lo:hi], d.W[lo:hi], d.q[:hi-lo]
+		η := η * rate
+		vec.Observe(β, unbias, g, v, q)
+		keep := float32(1 - η*λ)
+		if d.engine.Center != nil && λ != 0 {
+			vec.Axpy(float32(-η*λ), d.fromCenter(lo, hi), w)
+			keep = 1
+		}
+		vec.DescendMean(float32(β1), keep, float32(η)*mean, g, q, m, w)
+	})
+	d.rested(η * λ)
+	d.stepped()
+}
+
 // adamRows are rows of large tables (nets.RowTable) that Adam's steps leave alone. A row rests when no batch has read
 // it for restAfter steps: what is left of its mean of gradients would move it by β₁^restAfter, about a millionth, of a
 // step, and is forgotten. The mean of its squares shrinks by β a step, and the row itself towards the centre of the
