@@ -24,7 +24,8 @@ type besideFile struct {
 }
 
 func (b *Beside) files() []besideFile {
-	return []besideFile{{"dense", &b.Dense}, {"boxes", &b.Boxes}, {"images", &b.Images}, {"links", &b.Links}, {"masks", &b.Masks}}
+	return []besideFile{{"dense", &b.Dense}, {"boxes", &b.Boxes}, {"images", &b.Images}, {"links", &b.Links},
+		{"masks", &b.Masks}}
 }
 
 // joined lists the files beside several files, as settings do.
@@ -43,7 +44,8 @@ func joined(all []Beside) (lists Beside) {
 
 // filesOf returns the files that c has beside each file of the training, development and test data.
 func filesOf(c *config.Config) ([3][]Beside, error) {
-	return filesFor([3][]string{formats.Files(c.Train), formats.Files(c.Dev), formats.Files(c.Test)}, Beside{c.Dense, c.Boxes, c.Images, c.Links, c.Masks})
+	return filesFor([3][]string{formats.Files(c.Train), formats.Files(c.Dev), formats.Files(c.Test)},
+		Beside{c.Dense, c.Boxes, c.Images, c.Links, c.Masks})
 }
 
 // filesFor parts lists of files to be read beside the files of three data sets.
@@ -81,13 +83,15 @@ func filesBeside(paths [3][]string, name, value string) (files [3][]string, err 
 				files[k][i] = given[0]
 				continue
 			case len(given) == 0 || given[0] == "":
-				return files, structured.BadInput("--%s %s: no file for --%s %s; expected one file for each of train, dev and test that is given", name, value, data, path)
+				return files, structured.BadInput("--%s %s: no file for --%s %s; expected one file for each of train, dev and "+
+					"test that is given", name, value, data, path)
 			}
 			files[k][i], given = given[0], given[1:]
 		}
 	}
 	if len(given) > 0 && !shared {
-		return files, structured.BadInput("--%s %s: %s is one file too many; expected one for each of train, dev and test that is given", name, value, given[0])
+		return files, structured.BadInput("--%s %s: %s is one file too many; expected one for each of train, dev and test "+
+			"that is given", name, value, given[0])
 	}
 	return files, nil
 }

@@ -35,11 +35,14 @@ func (p *predictor) checkExpansion() error {
 	labels := p.θ.Parts[0].Width
 	switch {
 	case !graph:
-		return structured.BadInput("--decode expansion is for graphs, not for a %s, whose best output is found exactly", p.θ.Structure.Name())
+		return structured.BadInput("--decode expansion is for graphs, not for a %s, whose best output is found exactly",
+			p.θ.Structure.Name())
 	case of.Edges != graphs.Potts:
-		return structured.BadInput("--decode expansion is for graphs whose edges favour equal labels (--edges potts), not for --edges %s", of.Edges)
+		return structured.BadInput("--decode expansion is for graphs whose edges favour equal labels (--edges potts), not "+
+			"for --edges %s", of.Edges)
 	case labels <= 2:
-		return structured.BadInput("--decode expansion is for more than two labels; a cut finds the best of two: train with --oracle cut")
+		return structured.BadInput("--decode expansion is for more than two labels; a cut finds the best of two: train with " +
+			"--oracle cut")
 	}
 	return nil
 }

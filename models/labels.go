@@ -57,7 +57,8 @@ func (m *Model) writing(in chains.Notation, o predictions.Options) predictions.O
 	if in.Scheme == "" {
 		in = m.notation()
 	}
-	if own := m.ownNotation(); o.Scheme == "" && (!o.Marginals || m.sharesTags()) && in.Scheme != "" && (in != own || m.notation() != own) {
+	if own := m.ownNotation(); o.Scheme == "" && (!o.Marginals || m.sharesTags()) && in.Scheme != "" &&
+		(in != own || m.notation() != own) {
 		o.Scheme, o.Spelling = in.Scheme, &in.Spelling
 	}
 	return o
@@ -134,7 +135,8 @@ func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 		known = known || int(number[l]) < labels.Len()
 	}
 	if !known && len(d.Labels) > 0 {
-		return structured.BadInput("%s: training saw neither label %q nor any other label of this data; it saw %s", d.Where(0),
+		return structured.BadInput("%s: training saw neither label %q nor any other label of this data; it saw %s",
+			d.Where(0),
 			d.Alphabet.Name(d.Labels[0]), structured.SomeOf(labels.Names()))
 	}
 	for t, l := range d.Labels {

@@ -55,16 +55,18 @@ func (a *Answerer) Truncated() int { return a.truncated }
 // the first error of yield. Options that name threads have no effect. Where it is to keep what is known of outputs, d
 // has that as its files do. Inputs that are so large that there are no valid potentials are bad input, which names the
 // largest.
-func (a *Answerer) Predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+func (a *Answerer) Predict(d *structured.Dataset, o predictions.Options,
+	yield func(i int, p *predictions.Prediction) error) error {
 	return a.PredictAt(nil, d, o, yield)
 }
 
 // PredictAt is Predict with samples that depend on their seed and on the places [n] of the examples, in place of where
 // they begin.
-func (a *Answerer) PredictAt(places []uint64, d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+func (a *Answerer) PredictAt(places []uint64, d *structured.Dataset, o predictions.Options,
+	yield func(i int, p *predictions.Prediction) error) error {
 	a.predictor.places = places
 	largest := largestOf(d) // before it is standardised
-	if err := a.prepare(d); err != nil {
+	if err := a.makeInputs(d); err != nil {
 		return err
 	}
 	if err := a.predictor.model.checkData(d); err != nil {
@@ -78,8 +80,8 @@ func (a *Answerer) PredictAt(places []uint64, d *structured.Dataset, o predictio
 	return largest.explain(a.predict(d, o, yield))
 }
 
-// prepare makes the inputs of d, unless its reader made them.
-func (a *Answerer) prepare(d *structured.Dataset) error {
+// makeInputs makes the inputs of d, unless its reader made them.
+func (a *Answerer) makeInputs(d *structured.Dataset) error {
 	for k, t := range a.predictor.model.taggers {
 		err := t.fill(d, func(of *structured.Dataset, yield func(int, *predictions.Prediction) error) error {
 			return a.taggers[k].Predict(of, predictions.Options{}, yield)
@@ -108,7 +110,8 @@ func (a *Answerer) prepare(d *structured.Dataset) error {
 }
 
 // predict labels the examples of d, which has its inputs.
-func (a *Answerer) predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+func (a *Answerer) predict(d *structured.Dataset, o predictions.Options,
+	yield func(i int, p *predictions.Prediction) error) error {
 	if o.Decode == predictions.EntityF1 && o.EntityThreshold == 0 {
 		return structured.BadInput("%s: text that is read piece by piece needs a %s; eval --decode f1 finds one",
 			o.Asker.Name("decode", o.Decode), o.Asker.Name("threshold"))
@@ -156,7 +159,8 @@ type predictor struct {
 }
 
 func (m *Model) newPredictor() *predictor {
-	return &predictor{model: m, task: tasks.Of(&m.Config), places: m.places, worker: m.Net.NewWorker(), oracle: registry.Of(m.Net.Form().Structure).Oracle(), spans: m.newSpanFinder()}
+	return &predictor{model: m, task: tasks.Of(&m.Config), places: m.places, worker: m.Net.NewWorker(),
+		oracle: registry.Of(m.Net.Form().Structure).Oracle(), spans: m.newSpanFinder()}
 }
 
 // potentials scores the examples, with the model's constraints applied.
@@ -179,7 +183,8 @@ func (p *predictor) potentials(d *structured.Dataset, examples []int) error {
 }
 
 // predict returns the predictions for the examples, in their order.
-func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions.Options) ([]predictions.Prediction, error) {
+func (p *predictor) predict(d *structured.Dataset, examples []int,
+	o predictions.Options) ([]predictions.Prediction, error) {
 	if err := p.potentials(d, examples); err != nil {
 		return nil, err
 	}
@@ -187,7 +192,8 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 }
 
 // answer is predict from the potentials of the examples, with the model's constraints applied.
-func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.Options) ([]predictions.Prediction, error) {
+func (p *predictor) answer(d *structured.Dataset, examples []int,
+	o predictions.Options) ([]predictions.Prediction, error) {
 	if p.model.transcribes() {
 		return p.transcribe(d, examples, o), nil
 	}
@@ -267,9 +273,11 @@ func (p *predictor) able(o predictions.Options) (can abilities, err error) {
 	}
 	switch {
 	case can.sums == nil && (o.Decode == predictions.LeastRisk || labels && can.margins == nil):
-		return can, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
+		return can, structured.BadInput("probabilities need sums over all outputs, which a %s does not have",
+			p.θ.Structure.Name())
 	case can.risk == nil && o.Decode == predictions.LeastRisk:
-		return can, structured.BadInput("a %s has no output of least risk: that needs the probability of its parts", p.θ.Structure.Name())
+		return can, structured.BadInput("a %s has no output of least risk: that needs the probability of its parts",
+			p.θ.Structure.Name())
 	case can.ranks == nil && o.NBest > 0:
 		return can, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
 	}
@@ -277,7 +285,8 @@ func (p *predictor) able(o predictions.Options) (can abilities, err error) {
 }
 
 // maximise finds the best outputs with their scores, and margins if they are asked for.
-func (p *predictor) maximise(d *structured.Dataset, examples []int, o predictions.Options, can abilities, labels []int32) error {
+func (p *predictor) maximise(d *structured.Dataset, examples []int, o predictions.Options, can abilities,
+	labels []int32) error {
 	if can.truncates != nil {
 		if o.Exact {
 			if err := can.truncates.Check(&p.θ); err != nil {
@@ -351,7 +360,8 @@ type answers struct {
 }
 
 // predictions returns the answers, outputs of the structure s, example by example.
-func (a *answers) predictions(d *structured.Dataset, examples []int, o predictions.Options, s structured.Structure) ([]predictions.Prediction, error) {
+func (a *answers) predictions(d *structured.Dataset, examples []int, o predictions.Options,
+	s structured.Structure) ([]predictions.Prediction, error) {
 	all := make([]predictions.Prediction, len(examples))
 	for b, i := range examples {
 		if math.IsInf(a.score[b], -1) {
@@ -364,7 +374,8 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 					forced = " and the heads that are given: its trees have one root, no cycles and no crossing arcs (those of a model of --tree nonprojective may cross)"
 				}
 			}
-			return nil, structured.BadInput("%s: no output of %d positions keeps the model's constraints%s", d.Where(i), d.Length(i), forced)
+			return nil, structured.BadInput("%s: no output of %d positions keeps the model's constraints%s", d.Where(i),
+				d.Length(i), forced)
 		}
 		lo, hi := a.offsets[b], a.offsets[b+1]
 		p := &all[b]
@@ -410,7 +421,8 @@ func (a *answers) nbest(b int) []predictions.Output {
 	list := make([]predictions.Output, a.best.Count[b])
 	for k := range list {
 		score := a.best.Score[b*a.best.K+k]
-		list[k] = predictions.Output{Labels: append([]int32(nil), a.best.Output(k, lo, hi)...), Score: score, Probability: a.probability(score, b)}
+		list[k] = predictions.Output{Labels: append([]int32(nil), a.best.Output(k, lo, hi)...), Score: score,
+			Probability: a.probability(score, b)}
 	}
 	return list
 }

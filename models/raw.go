@@ -124,7 +124,8 @@ func (r *Resolved) read(peers structured.Peers) (*Raw, error) {
 		}
 	}
 	if d.packed && c.TuneEncoder {
-		return nil, structured.BadInput("%s, a pack, does not hold the pieces of words, which --tune-encoder reads; train on the data that it was made from", c.Train)
+		return nil, structured.BadInput("%s, a pack, does not hold the pieces of words, which --tune-encoder reads; train "+
+			"on the data that it was made from", c.Train)
 	}
 	if d.encoder = d.inputs.Encoder; !d.packed {
 		if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
@@ -256,10 +257,12 @@ func (d *Raw) prepare(c *config.Config) error {
 func sourceOf(c *config.Config) source {
 	return source{
 		Request: Request{
-			Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict,
+			Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial,
+			Strict:  c.Strict,
 			Threads: host.Threads(c.Threads), MaxWords: c.MaxWords,
 		},
-		reading: reading{config: c, task: tasks.Of(c), localise: tasks.Localise(c), scheme: c.Scheme, minCount: c.MinCount, hashBits: c.HashBits},
+		reading: reading{config: c, task: tasks.Of(c), localise: tasks.Localise(c), scheme: c.Scheme, minCount: c.MinCount,
+			hashBits: c.HashBits},
 	}
 }
 

@@ -21,14 +21,17 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	}
 	path := s.Path
 	if r.Dense != "" && (s.Format == formats.Builtin || s.Format != "" && !formats.Find(s.Format).Columns) {
-		return nil, structured.BadInput("--dense %s: dense features are read beside text in columns; this data is %s", r.Dense, s.Format)
+		return nil, structured.BadInput("--dense %s: dense features are read beside text in columns; this data is %s",
+			r.Dense, s.Format)
 	}
 	if r.Links != "" && !formats.Find(s.Format).TakesSetting("links") {
-		return nil, structured.BadInput("--links %s: files of links are read beside sentence pairs; this data is %s", r.Links, cmp.Or(s.Format, "of no known format"))
+		return nil, structured.BadInput("--links %s: files of links are read beside sentence pairs; this data is %s", r.Links,
+			cmp.Or(s.Format, "of no known format"))
 	}
 	if s.Format == formats.Builtin {
 		if path != "" {
-			return nil, structured.BadInput("--format builtin draws its own data, but %s is to be read; give one or the other", path)
+			return nil, structured.BadInput("--format builtin draws its own data, but %s is to be read; give one or the other",
+				path)
 		}
 		for _, given := range [][2]string{{"--boxes", r.Boxes}, {"--images", r.Images}, {"--masks", r.Masks}} {
 			if given[1] != "" {
@@ -129,7 +132,8 @@ func (m *Model) ReadGiven(r Request, o predictions.Options) (*structured.Dataset
 // keeps refuses data of which predictions can keep nothing, as bad input.
 func (s source) keeps(by settings.Asker) error {
 	if s.Format == formats.Builtin {
-		return structured.BadInput("%s keeps what data say; %s has no column of labels: all of it is known", by.Name("force"), formats.Builtin)
+		return structured.BadInput("%s keeps what data say; %s has no column of labels: all of it is known", by.Name("force"),
+			formats.Builtin)
 	}
 	return keepsSome(s.task, by)
 }
@@ -151,7 +155,8 @@ func keepsSome(t tasks.Task, by settings.Asker) error {
 	if t.Whole != "" {
 		why = ": " + t.Whole
 	}
-	return structured.BadInput("%s keeps labels of words, graphs and masks, heads and relations, constituents, and links of --task align; %s of --task %s are predicted whole%s",
+	return structured.BadInput("%s keeps labels of words, graphs and masks, heads and relations, constituents, and links "+
+		"of --task align; %s of --task %s are predicted whole%s",
 		by.Name("force"), t.Outputs, t.Name, why)
 }
 
@@ -203,20 +208,24 @@ func knownAttributes(d *structured.Dataset) int {
 
 // strange is the error for a file that has no attribute in common with the training data.
 func strange(name string) error {
-	return structured.BadInput("%s: the model knows none of its attributes; is it of another --format than the training data?", name)
+	return structured.BadInput("%s: the model knows none of its attributes; is it of another --format than the training "+
+		"data?", name)
 }
 
 // accepts refuses data that is not of the kind the model was trained on.
 func (m *Model) accepts(d *structured.Dataset) error {
 	switch {
 	case m.Encoder != nil && m.Given(m.Dim) > 0 && d.Dim == m.Held(m.Encoder.Width()):
-		return structured.BadInput("%s: the model reads %d dense features of each token beside the rows of its encoder; give them with --dense FILE", d.Name, m.Given(m.Dim))
+		return structured.BadInput("%s: the model reads %d dense features of each token beside the rows of its encoder; "+
+			"give them with --dense FILE", d.Name, m.Given(m.Dim))
 	case m.Held(m.Dim) > 0 && !d.HasFeatures() && (len(m.Vocab) > 0 || m.Dictionary != nil || m.Own != nil):
-		return structured.BadInput("%s: the model reads %d dense features of each token beside its %s; give them with --dense FILE", d.Name, m.Dim, m.beside())
+		return structured.BadInput("%s: the model reads %d dense features of each token beside its %s; give them with "+
+			"--dense FILE", d.Name, m.Dim, m.beside())
 	case m.Held(m.Dim) != d.Dim:
 		return structured.BadInput("%s: %d dense features per position, the model expects %d", d.Name, d.Dim, m.Held(m.Dim))
 	case len(m.Vocab) != len(d.Vocab):
-		return structured.BadInput("%s: %d discrete inputs per position, the model expects %d", d.Name, len(d.Vocab), len(m.Vocab))
+		return structured.BadInput("%s: %d discrete inputs per position, the model expects %d", d.Name, len(d.Vocab),
+			len(m.Vocab))
 	case m.Characters != nil && d.Characters == nil:
 		return structured.BadInput("%s: no characters of words, which the model reads", d.Name)
 	case m.Own != nil && m.Own.Missing(d) != "":

@@ -190,7 +190,7 @@ func (on *Ranks) byHost(m *Model, d *structured.Dataset, batches [][]int, o pred
 		if a != nil {
 			examples := slices.Concat(some...)
 			of = d.Subset(examples)
-			if err := a.prepare(of); err != nil {
+			if err := a.makeInputs(of); err != nil {
 				return s, m.adviseTagger(err, of)
 			}
 			some, s.Known = inputs.Batches(of), knownAttributes(of) // these are the same batches

@@ -139,7 +139,8 @@ func (s source) suits() error {
 		}
 	}
 	if s.Partial && s.converts() {
-		return structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
+		return structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know "+
+			"them all", s.scheme)
 	}
 	return nil
 }
@@ -173,7 +174,8 @@ func (s source) readFiles(value string, beside []Beside) (*structured.Dataset, e
 	}
 	if len(sets) > 1 {
 		continuedModels{}.relabel(sets...) // labels that training did not see are numbered file by file
-		if lacks := func(d *structured.Dataset) bool { return d.Labels == nil }; !s.Labels && slices.ContainsFunc(sets, lacks) {
+		if lacks := func(d *structured.Dataset) bool { return d.Labels == nil }; !s.Labels &&
+			slices.ContainsFunc(sets, lacks) {
 			for _, d := range sets { // nobody asked for them
 				d.Labels, d.LabelSets = nil, nil
 			}
@@ -207,7 +209,8 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	var err error
 	leftOut := len(s.Remarks.Reasons()) // of other files
 	if s.task.Read != nil {
-		d, err = s.task.Read(s.config, tasks.Source{Path: path, Format: s.Format, Masks: s.Masks, Labels: s.labels, Dim: s.dim, Edges: s.inputs.Edges,
+		d, err = s.task.Read(s.config, tasks.Source{Path: path, Format: s.Format, Masks: s.Masks, Labels: s.labels,
+			Dim: s.dim, Edges: s.inputs.Edges,
 			Unlabeled: !s.Labels, Remarks: s.Remarks, Threads: s.Threads})
 	} else if f := formats.Find(s.Format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
 		err = read(nil)
@@ -217,7 +220,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 		err = formats.Through(open, read)
 	}
 	if reasons := s.Remarks.Reasons(); errors.Is(err, host.ErrNoTokens) && len(reasons) > leftOut {
-		err = allBad(path, reasons[leftOut])
+		err = remarks.AllBad(path, reasons[leftOut])
 	}
 	if err == nil && s.Dense != "" {
 		err = s.readDense(d)
@@ -239,11 +242,6 @@ func (s source) read(path string) (*structured.Dataset, error) {
 		return d, relabel(d, s.labels)
 	}
 	return d, nil
-}
-
-// allBad is the error of a file all of whose examples are left out, with the reason for the first.
-func allBad(path, first string) error {
-	return structured.BadInput("%s: every example is bad; the first: %s", path, first)
 }
 
 // readLabelled is readFrom of text whose labels may be known in part.
@@ -286,11 +284,13 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 		}
 		return d, err
 	case s.localise != nil:
-		return nil, structured.BadInput("%s: --format %s has no boxes of objects: --task localise reads coco, voc and npz", path, s.Format)
+		return nil, structured.BadInput("%s: --format %s has no boxes of objects: --task localise reads coco, voc and npz",
+			path, s.Format)
 	case f.Read == nil && f.ReadBoxes != nil:
 		return nil, structured.BadInput("%s: --format %s has boxes of objects in images: use --task localise", path, s.Format)
 	case f.Read == nil && f.ReadFolder == nil:
-		return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.Format, strings.Join(formats.Names(), ", "))
+		return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.Format,
+			strings.Join(formats.Names(), ", "))
 	}
 	o := s.options()
 	if s.task.Reading != nil {
@@ -354,10 +354,12 @@ func again(path string, open *func() (io.ReadCloser, error)) func() (io.ReadClos
 // options say how a format reads what s does.
 func (s source) options() formats.Options {
 	return formats.Options{
-		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line, Start: s.start, Each: s.each,
+		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line,
+		Start: s.start, Each: s.each,
 		Columns: s.Columns, Width: s.width, Comments: s.Comments, Survey: s.survey, Field: s.Label, Links: s.Links,
-		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk, Partial: s.Labels && s.Partial,
-		Given: s.config.FormatSettings, Remarks: s.Remarks,
+		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk,
+		Partial: s.Labels && s.Partial,
+		Given:   s.config.FormatSettings, Remarks: s.Remarks,
 	}
 }
 

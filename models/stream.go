@@ -244,7 +244,7 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, s so
 	say.Add(sum.Remarks...)
 	switch {
 	case err == nil && len(sum.Bad) > 0 && len(sum.Bad) == sum.Examples:
-		err = allBad(name, sum.Bad[0])
+		err = remarks.AllBad(name, sum.Bad[0])
 	case err == nil && sum.Examples == 0 && sum.Empty != "":
 		err = structured.BadInput("%s", sum.Empty)
 	case err == nil && m.knowsNone(sum.Known):
@@ -290,7 +290,7 @@ func (l *labeller) label(s source, chunk text.Chunk) (Answered, error) {
 	if err != nil {
 		return Answered{}, err
 	}
-	if err := a.prepare(d); err != nil {
+	if err := a.makeInputs(d); err != nil {
 		return Answered{}, a.predictor.model.adviseTagger(err, d)
 	}
 	if err := predictions.CheckInto(d, o); err != nil {

@@ -65,9 +65,11 @@ func CheckLabels(method string, o *engine.Objective) error {
 		return nil
 	}
 	if o.Data.Readings != nil {
-		return Refuse(method, KnownLabels, "needs to know all gold labels: %s says what its lines read, and not which frame shows which symbol, so the objective is not convex", o.Data.Name)
+		return Refuse(method, KnownLabels, "needs to know all gold labels: %s says what its lines read, and not which frame "+
+			"shows which symbol, so the objective is not convex", o.Data.Name)
 	}
-	return Refuse(method, KnownLabels, "needs to know all gold labels: where they are sets, as in %s, the objective is not convex", o.Data.Name)
+	return Refuse(method, KnownLabels, "needs to know all gold labels: where they are sets, as in %s, the objective is "+
+		"not convex", o.Data.Name)
 }
 
 // CheckGold rejects a method that begins with the gold outputs themselves if the objective replaces those that are
@@ -84,7 +86,8 @@ func CheckNotQuadratic(method string, o *engine.Objective) error {
 	if o.Loss != engine.Quadratic {
 		return nil
 	}
-	return Refuse(method, OtherLoss, "takes steps towards outputs or their distributions, and the loss %v has none", o.Loss)
+	return Refuse(method, OtherLoss, "takes steps towards outputs or their distributions, and the loss %v has none",
+		o.Loss)
 }
 
 // CheckRegulariser rejects a dual method for an objective without a regulariser.
@@ -100,7 +103,8 @@ func CheckCenter(method string, o *engine.Objective) error {
 	if o.Center == nil {
 		return nil
 	}
-	return Refuse(method, OriginCenter, "takes steps that shrink the weights towards zero, but the regulariser has another centre (prior)")
+	return Refuse(method, OriginCenter, "takes steps that shrink the weights towards zero, but the regulariser has "+
+		"another centre (prior)")
 }
 
 // CheckL1 rejects a method that does not minimise λ₁‖w‖₁ for an objective that has it.
@@ -170,10 +174,21 @@ func CheckEngine(m Method, e *engine.Engine) error {
 }
 
 // CheckDescender rejects a method whose steps are those of an engine.ScaledDescent, for an engine on a device that does
-// not take them.
+// not take them. Those of a device shrink the weights towards zero.
 func CheckDescender(method string, e *engine.Engine) error {
-	if !e.OnDevice() || e.Descender() != nil {
+	switch {
+	case !e.OnDevice():
+		return nil
+	case e.Descender() == nil:
+		return Refuse(method, HostPotentials, "takes steps that this device does not offer")
+	}
+	return CheckCenter(method, e.Objective)
+}
+
+// CheckThresholds rejects a method that takes soft thresholds for λ₁‖w‖₁, for an engine on a device.
+func CheckThresholds(method string, e *engine.Engine) error {
+	if e.L1 == 0 || !e.OnDevice() {
 		return nil
 	}
-	return Refuse(method, HostPotentials, "takes steps that this device does not offer")
+	return Refuse(method, HostPotentials, "takes soft thresholds on the CPU only")
 }

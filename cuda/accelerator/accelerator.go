@@ -15,8 +15,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Accelerator does the work of an engine.Engine on a device. The data, the scorer's weights, the optimiser's path and its memories stay on
-// the device. So do the results of a step, until a method returns them.
+// Accelerator does the work of an engine.Engine on a device. The data, the scorer's weights, the optimiser's path and
+// its memories stay on the device. So do the results of a step, until a method returns them.
 type Accelerator struct {
 	*shared
 	oracle oracle
@@ -55,19 +55,22 @@ var (
 	_ engine.TruncatingAccelerator = (*Accelerator)(nil)
 )
 
-// NewAccelerator uploads an objective's data and returns an accelerator for it, whose steps smooth the hinge's max by s, with any μ, or not at all. With tf32, matrix products are in TF32. An objective
-// that the device cannot evaluate is bad input. If HasKernels reports false, only the network runs on the device; the structure's
-// oracle uses all cores of the host. The caller must close the accelerator.
+// NewAccelerator uploads an objective's data and returns an accelerator for it, whose steps smooth the hinge's max by
+// s, with any μ, or not at all. With tf32, matrix products are in TF32. An objective that the device cannot evaluate is
+// bad input. If HasKernels reports false, only the network runs on the device; the structure's oracle uses all cores of
+// the host. The caller must close the accelerator.
 func NewAccelerator(d *device.Device, o *engine.Objective, s oracles.Smoothing, tf32 bool) (*Accelerator, error) {
 	return newAccelerator(d, o, s, tf32, false)
 }
 
 // newAccelerator is NewAccelerator; with onHost it uses the host's oracle even if there are kernels.
-func newAccelerator(d *device.Device, o *engine.Objective, smooths oracles.Smoothing, tf32, onHost bool) (*Accelerator, error) {
+func newAccelerator(d *device.Device, o *engine.Objective, smooths oracles.Smoothing, tf32,
+	onHost bool) (*Accelerator, error) {
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
-	s := &shared{d: d, onHost: onHost, smooths: smooths, data: resident.NewData(d, o.Data), blas: device.NewBLAS(d, tf32), vectors: newVectors(d, o.Scorer.Dim())}
+	s := &shared{d: d, onHost: onHost, smooths: smooths, data: resident.NewData(d, o.Data), blas: device.NewBLAS(d, tf32),
+		vectors: newVectors(d, o.Scorer.Dim())}
 	a, err := s.accelerator(o)
 	if err != nil {
 		s.free()
@@ -90,7 +93,7 @@ func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a
 	a = &Accelerator{shared: s, scorer: scorer, steps: map[resident.Capacity]*slot{}}
 	switch {
 	case !s.onHost && hasChainKernels(o):
-		a.oracle = chainKernels{NewObjective(s.data, o, scorer, cudaoracles.NewOracle(s.d))}
+		a.oracle = NewObjective(s.data, o, scorer, cudaoracles.NewOracle(s.d))
 	case !s.onHost && hasTreeKernels(o, s.smooths):
 		a.oracle, err = newTreeKernels(s.data, o, scorer)
 	default:
@@ -135,7 +138,8 @@ func (a *Accelerator) Truncated() int {
 	return 0 // kernels are exact
 }
 
-// checkSparse refuses, as bad input, a scorer of sparse inputs for any structure but chains, and one that reads dense inputs beside them.
+// checkSparse refuses, as bad input, a scorer of sparse inputs for any structure but chains, and one that reads dense
+// inputs beside them.
 func checkSparse(s nets.Scorer) error {
 	form := s.Form()
 	if l, ok := s.(*sparse.Linear); ok && l.HasDense() {
@@ -258,8 +262,10 @@ func (a *Accelerator) sums() (engine.Sums, error) {
 	return s, a.done()
 }
 
-// overData calls work for all given examples, in batches of the capacity of a full pass. It clears the sums first. kind identifies the work.
-func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l evaluation)) (engine.Sums, error) {
+// overData calls work for all given examples, in batches of the capacity of a full pass. It clears the sums first. kind
+// identifies the work.
+func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any,
+	work func(l evaluation)) (engine.Sums, error) {
 	device.Upload(a.d, a.vectors.at, w)
 	a.oracle.ClearSums()
 	l := a.whole
@@ -277,7 +283,8 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 }
 
 // gradient calls work for all given examples, and sets g to the sum of their pullbacks.
-func (a *Accelerator) gradient(ctx context.Context, w []float32, examples []int, g []float32, kind any, work func(l evaluation)) (engine.Sums, error) {
+func (a *Accelerator) gradient(ctx context.Context, w []float32, examples []int, g []float32, kind any,
+	work func(l evaluation)) (engine.Sums, error) {
 	device.Zero(a.d, a.vectors.grad)
 	sums, err := a.overData(ctx, w, examples, kind, func(l evaluation) {
 		work(l)
@@ -290,12 +297,14 @@ func (a *Accelerator) gradient(ctx context.Context, w []float32, examples []int,
 	return sums, a.d.Err()
 }
 
-func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.DeviceMemory, g []float32) (engine.Sums, error) {
+func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.DeviceMemory,
+	g []float32) (engine.Sums, error) {
 	return a.fullPass(ctx, w, a.data.All(), s, memory, g)
 }
 
 // fullPass is FullPass over some examples.
-func (a *Accelerator) fullPass(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.DeviceMemory, g []float32) (engine.Sums, error) {
+func (a *Accelerator) fullPass(ctx context.Context, w []float32, examples []int, s oracles.Smoothing,
+	memory engine.DeviceMemory, g []float32) (engine.Sums, error) {
 	return a.gradient(ctx, w, examples, g, scratchOf(s), func(l evaluation) {
 		l.Ask(a.vectors.at, s, true)
 		if memory != nil {
@@ -305,7 +314,8 @@ func (a *Accelerator) fullPass(ctx context.Context, w []float32, examples []int,
 	})
 }
 
-func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.DeviceMemory, g []float32) (float64, error) {
+func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.DeviceMemory,
+	g []float32) (float64, error) {
 	sums, err := a.gradient(ctx, w, a.data.All(), g, "recompose", func(l evaluation) {
 		l.Recall(a.vectors.at, memory)
 		l.Difference(nil)
@@ -321,7 +331,8 @@ func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (f
 // Products says what multiplies matrices, as device.BLAS.Name does.
 func (a *Accelerator) Products() string { return a.blas.Name() }
 
-// Unit returns the largest relative rounding error of an operation. train uses it to bound the rounding error of a certificate.
+// Unit returns the largest relative rounding error of an operation. train uses it to bound the rounding error of a
+// certificate.
 func (a *Accelerator) Unit() float64 {
 	if a.blas.Tf32 {
 		return 1. / (1 << 11)

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// descent is the state of an open engine.ScaledDescent, whose iterate and mean are those of vectors. Arrays keep their addresses, which
-// captured graphs use, for good.
+// descent is the state of an open engine.ScaledDescent, whose iterate and mean are those of vectors. Arrays keep their
+// addresses, which captured graphs use, for good.
 type descent struct {
 	*vectors
 	β       float64
@@ -100,7 +100,8 @@ func (x *descent) open(s engine.DescentState, β float64) {
 	device.Zero(x.d, x.marks)
 }
 
-// prepare allocates what a step on a batch of so many examples needs, and uploads its numbers and rows. losses is how many losses the step reads, 0 for the hinge.
+// prepare allocates what a step on a batch of so many examples needs, and uploads its numbers and rows. losses is how
+// many losses the step reads, 0 for the hinge.
 func (x *descent) prepare(m engine.DeviceMove, examples, losses int) moveKey {
 	key := moveKey{rule: m.Rule, clips: m.Clip > 0}
 	if m.Rule == engine.ProxRule || m.Rule == engine.AdamRule {
@@ -118,7 +119,8 @@ func (x *descent) prepare(m engine.DeviceMove, examples, losses int) moveKey {
 		key.β1 = m.Beta
 		x.table(m.Beta)
 	}
-	device.Upload(x.d, x.numbers, []float64{1 / float64(examples), m.Eta, m.Lambda, m.Beta, m.Clip, float64(m.Steps), float64(len(m.Rows)), float64(m.Reads)})
+	device.Upload(x.d, x.numbers, []float64{1 / float64(examples), m.Eta, m.Lambda, m.Beta, m.Clip, float64(m.Steps),
+		float64(len(m.Rows)), float64(m.Reads)})
 	device.Upload(x.d, x.rows, m.Rows)
 	return key
 }
@@ -145,8 +147,8 @@ func (x *descent) table(β float64) device.Array[float32] {
 // sumBytes is the shared memory that a block needs to add up doubles.
 const sumBytes = vectorThreads / 32 * 8
 
-// move takes the prepared step along D, after the question about a batch, whose sums and losses these are; nil for the hinge. It may be part of a
-// captured graph.
+// move takes the prepared step along D, after the question about a batch, whose sums and losses these are; nil for the
+// hinge. It may be part of a captured graph.
 func (x *descent) move(key moveKey, sums device.Array[float64], losses func() batchLosses) {
 	d, block := x.d, device.Dim{X: vectorThreads}
 	if n := x.rows.Len(); n > 0 && key.rule == engine.ProxRule {
@@ -190,7 +192,8 @@ func (x *descent) findDual(sums device.Array[float64], losses func() batchLosses
 	l := losses()
 	n := l.examples.Len()
 	threads := max(vectorThreads, min(1024, device.CeilDiv(n, 32)*32))
-	x.d.Launch("prox_mix", grid, device.Dim{X: threads}, threads/32*8, x.parts, blocks, l.value, l.gold, l.examples, l.weight, int32(n), x.numbers,
+	x.d.Launch("prox_mix", grid, device.Dim{X: threads}, threads/32*8, x.parts, blocks, l.value, l.gold, l.examples,
+		l.weight, int32(n), x.numbers,
 		x.wrong.Slice(0, n), x.γ)
 }
 
@@ -203,7 +206,8 @@ func (a *Accelerator) OpenDescent(s engine.DescentState, tables []nets.RowTable,
 	a.descent.open(s, β)
 }
 
-// Descend implements engine.Descender. The second step with the same rule and smoothing is captured; later ones replay it.
+// Descend implements engine.Descender. The second step with the same rule and smoothing is captured; later ones replay
+// it.
 func (a *Accelerator) Descend(ctx context.Context, q engine.Question, m engine.DeviceMove) error {
 	l, err := a.slotFor(ctx, q.Examples, q.Dropout)
 	if err != nil {
@@ -214,8 +218,8 @@ func (a *Accelerator) Descend(ctx context.Context, q engine.Question, m engine.D
 		read, losses = l.batch.Chains, l.batchLosses
 	}
 	key := a.descent.prepare(m, len(q.Examples), read)
-	l.do(a.shared, stepKey{s: q.Smoothing, open: true, move: key}, func() {
-		a.ask(l, a.vectors.w, q.Smoothing, nil)
+	l.captureOrReplay(a.shared, stepKey{s: q.Smoothing, open: true, move: key}, func() {
+		a.askAndPullBack(l, a.vectors.w, q.Smoothing, nil)
 		a.descent.move(key, a.oracle.sums(), losses)
 	})
 	return a.d.Err()

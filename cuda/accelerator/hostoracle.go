@@ -14,9 +14,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// hostOracle evaluates the loss on the host while the network runs on a device. It serves structures, task losses and constraints
-// without kernels. One copy downloads a batch's potentials, the structure's oracle answers on all cores, and one copy uploads the
-// cotangent. Memories stay on the host. Results do not depend on the number of cores.
+// hostOracle evaluates the loss on the host while the network runs on a device. It serves structures, task losses and
+// constraints without kernels. One copy downloads a batch's potentials, the structure's oracle answers on all cores,
+// and one copy uploads the cotangent. Memories stay on the host. Results do not depend on the number of cores.
 type hostOracle struct {
 	*engine.Evaluation
 	data    *resident.Data
@@ -46,7 +46,8 @@ func newHostOracle(data *resident.Data, of *engine.Objective, scorer cudanets.Sc
 
 func (o *hostOracle) Free() { device.Free(o.data.Device, o.onto) }
 
-// Truncated returns how many times the oracles have changed potentials since the last call, because they are not exact for them.
+// Truncated returns how many times the oracles have changed potentials since the last call, because they are not exact
+// for them.
 func (o *hostOracle) Truncated() int {
 	n := 0
 	for _, w := range o.workers {
@@ -80,7 +81,8 @@ func (o *hostOracle) NonFinite() error {
 	return err
 }
 
-// parallel calls work(k, oracle) for k from 0 to n-1 on all cores, each with its own oracle. A panic becomes the device's error.
+// parallel calls work(k, oracle) for k from 0 to n-1 on all cores, each with its own oracle. A panic becomes the
+// device's error.
 func (o *hostOracle) parallel(n int, work func(k int, oracle oracles.Maximiser)) {
 	var next atomic.Int64
 	var group sync.WaitGroup

@@ -15,8 +15,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Objective is the part of an engine.Objective between potentials and cotangents, on a device: the loss f_i with its constraints and
-// example weights. Its evaluations work batch by batch and add to its sums.
+// Objective is the part of an engine.Objective between potentials and cotangents, on a device: the loss f_i with its
+// constraints and example weights. Its evaluations work batch by batch and add to its sums.
 type Objective struct {
 	Data   *resident.Data
 	Loss   engine.Loss
@@ -30,8 +30,8 @@ type Objective struct {
 	bad                    device.Array[int32]   // [1] first position in the data with a potential that is NaN or +∞
 }
 
-// Indices of Sums. Each entry is a sum over examples, weighted by c_i, as in engine.Engine. r_i is the gold output, or the point in a
-// Memory.
+// Indices of Sums. Each entry is a sum over examples, weighted by c_i, as in engine.Engine. r_i is the gold output, or
+// the point in a Memory.
 const (
 	sumPrimal   = iota // f_i; with the hinge only if the max was computed
 	sumSmoothed        // f_i with the smoothed max
@@ -43,9 +43,9 @@ const (
 	numSums
 )
 
-// HasKernels reports whether there are kernels for the objective, with the hinge's max smoothed by s: there are for chains with chains.Hamming and
-// chains.Constraints, and for dependency trees unless the K best trees smooth the hinge. For other objectives an accelerator uses the structure's oracle
-// on the host.
+// HasKernels reports whether there are kernels for the objective, with the hinge's max smoothed by s: there are for
+// chains with chains.Hamming and chains.Constraints, and for dependency trees unless the K best trees smooth the hinge.
+// For other objectives an accelerator uses the structure's oracle on the host.
 func HasKernels(o *engine.Objective, s oracles.Smoothing) bool {
 	return hasChainKernels(o) || hasTreeKernels(o, s)
 }
@@ -57,8 +57,9 @@ func hasChainKernels(o *engine.Objective) bool {
 	return chain && (task || o.Task == nil) && (constraints || o.Constraints == nil)
 }
 
-// CheckObjective refuses, as bad input, an objective that the device cannot evaluate: the quadratic loss, marginals in place of gold outputs, partial gold
-// labels, more labels or positions than the kernels support, or a scorer of sparse inputs for a structure other than chains.
+// CheckObjective refuses, as bad input, an objective that the device cannot evaluate: the quadratic loss, marginals in
+// place of gold outputs, partial gold labels, more labels or positions than the kernels support, or a scorer of sparse
+// inputs for a structure other than chains.
 func CheckObjective(o *engine.Objective) error {
 	d := o.Data
 	if o.Loss == engine.Quadratic {
@@ -75,7 +76,8 @@ func CheckObjective(o *engine.Objective) error {
 	}
 	form := o.Scorer.Form()
 	if hasChainKernels(o) && form.Parts[0].Width > cudaoracles.MaxLabels {
-		return device.Unsupported("%s: %d labels, a CUDA device supports up to %d", d.Name, form.Parts[0].Width, cudaoracles.MaxLabels)
+		return device.Unsupported("%s: %d labels, a CUDA device supports up to %d", d.Name, form.Parts[0].Width,
+			cudaoracles.MaxLabels)
 	}
 	if err := checkSparse(o.Scorer); err != nil {
 		return err
@@ -95,9 +97,10 @@ const (
 	transitions = math.MaxInt32 - 1
 )
 
-// NewObjective returns the device's side of an objective of chains on data. CheckObjective must accept the objective, and HasKernels must report
-// true.
-func NewObjective(data *resident.Data, o *engine.Objective, scorer cudanets.Scorer, oracle *cudaoracles.Oracle) *Objective {
+// NewObjective returns the device's side of an objective of chains on data. CheckObjective must accept the objective,
+// and HasKernels must report true.
+func NewObjective(data *resident.Data, o *engine.Objective, scorer cudanets.Scorer,
+	oracle *cudaoracles.Oracle) *Objective {
 	d := data.Device
 	task, _ := o.Task.(chains.Hamming)
 	to := &Objective{Data: data, Loss: o.Loss, Task: task, Scorer: scorer, Oracle: oracle,
@@ -115,9 +118,10 @@ func NewObjective(data *resident.Data, o *engine.Objective, scorer cudanets.Scor
 	return to
 }
 
-// Free releases the memory, except that of Data, Scorer and Oracle.
+// Free releases the memory, except that of Data and Scorer.
 func (o *Objective) Free() {
 	d := o.Data.Device
+	o.Oracle.Free()
 	device.Free(d, o.Sums)
 	device.Free(d, o.cost)
 	device.Free(d, o.start)
@@ -135,18 +139,26 @@ func (o *Objective) ReadSums() engine.Sums { return readSums(o.Data.Device, o.Su
 func readSums(d *device.Device, from device.Array[float64]) engine.Sums {
 	var s [numSums]float64
 	device.Download(d, s[:], from)
-	return engine.Sums{Primal: s[sumPrimal], Smoothed: s[sumSmoothed], Linear: s[sumLinear], Loss: s[sumLoss], Entropy: s[sumEntropy],
-		Exact: int(s[sumExact]), Moved: int(s[sumMoved])}
+	return engine.Sums{Primal: s[sumPrimal], Smoothed: s[sumSmoothed], Linear: s[sumLinear], Loss: s[sumLoss],
+		Entropy: s[sumEntropy],
+		Exact:   int(s[sumExact]), Moved: int(s[sumMoved])}
 }
+
+func (o *Objective) sums() device.Array[float64] { return o.Sums }
+
+func (o *Objective) newEvaluation(b *resident.Batch) evaluation { return o.NewEvaluation(b) }
+
+func (o *Objective) newMemory() ownedMemory { return o.NewMemory() }
 
 // numbersOfSums returns sums as a device has them.
 func numbersOfSums(s engine.Sums) [numSums]float64 {
-	return [numSums]float64{sumPrimal: s.Primal, sumSmoothed: s.Smoothed, sumLinear: s.Linear, sumLoss: s.Loss, sumEntropy: s.Entropy,
-		sumExact: float64(s.Exact), sumMoved: float64(s.Moved)}
+	return [numSums]float64{sumPrimal: s.Primal, sumSmoothed: s.Smoothed, sumLinear: s.Linear, sumLoss: s.Loss,
+		sumEntropy: s.Entropy,
+		sumExact:   float64(s.Exact), sumMoved: float64(s.Moved)}
 }
 
-// NonFinite waits, and returns a *engine.NonFiniteError that names the first example of the data with a potential that was NaN or +∞
-// since the last call, or nil. Sums and gradients computed since then contain such values.
+// NonFinite waits, and returns a *engine.NonFiniteError that names the first example of the data with a potential that
+// was NaN or +∞ since the last call, or nil. Sums and gradients computed since then contain such values.
 func (o *Objective) NonFinite() error {
 	d, at := o.Data.Device, [1]int32{allNumbers}
 	device.Download(d, at[:], o.bad)

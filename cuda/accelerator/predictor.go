@@ -18,7 +18,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Predictor computes a network's predictions for the examples of a data set on a device, or if Predicts reports false, their potentials.
+// Predictor computes a network's predictions for the examples of a data set on a device, or if Predicts reports false,
+// their potentials.
 type Predictor struct {
 	shared   *shared
 	scorer   cudanets.Scorer
@@ -60,13 +61,14 @@ type Predicted struct {
 	Potentials structured.Potentials // with the constraints applied
 }
 
-// Predicts reports whether there are kernels for predictions of a form: for sequences of labels, and for dependency trees whose relations do not interact.
+// Predicts reports whether there are kernels for predictions of a form: for sequences of labels, and for dependency
+// trees whose relations do not interact.
 func Predicts(form structured.Form, c structured.Constraints) bool {
 	return predictsChains(form, c) || PredictsTrees(form, c)
 }
 
-// PredictsTrees reports whether there are kernels for predictions of dependency trees of this form: the best one, sums and marginals, but not the K best,
-// nor potentials beside them.
+// PredictsTrees reports whether there are kernels for predictions of dependency trees of this form: the best one, sums
+// and marginals, but not the K best, nor potentials beside them.
 func PredictsTrees(form structured.Form, c structured.Constraints) bool {
 	of, tree := form.Structure.(trees.SpanningTree)
 	none, chain := c.(*chains.Constraints)
@@ -88,7 +90,8 @@ const nbestPositions = 1 << 20
 // NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), for up to nbest
 // outputs per example. Unsupported settings are bad input. Call SetWeights before Over, and Close at the end, unless
 // the device is closed.
-func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (_ *Predictor, err error) {
+func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int,
+	tf32 bool) (_ *Predictor, err error) {
 	inputs := *set // without its labels
 	inputs.LabelSets, inputs.Readings = nil, nil
 	o := &engine.Objective{Scorer: net, Data: &inputs, Loss: engine.CRF, Constraints: c}
@@ -142,7 +145,6 @@ func (p *Predictor) Close() {
 	if p.objective != nil {
 		p.evaluation.Free()
 		p.objective.Free()
-		p.objective.Oracle.Free()
 	}
 	p.best.Free(d)
 	device.Free(d, p.labels)
@@ -159,8 +161,8 @@ func (p *Predictor) Close() {
 // SetWeights sets the network's weights.
 func (p *Predictor) SetWeights(w []float32) { device.Upload(p.shared.d, p.w, w) }
 
-// Over calls use with the predictions, batch by batch in the order of the data. The predictions are valid until use returns. If
-// potentials are not finite, the error is a *engine.NonFiniteError.
+// Over calls use with the predictions, batch by batch in the order of the data. The predictions are valid until use
+// returns. If potentials are not finite, the error is a *engine.NonFiniteError.
 func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples []int, a *Predicted) error) error {
 	d, data := p.shared.d, p.shared.data
 	var a Predicted
@@ -236,7 +238,8 @@ func (p *Predictor) query(wanted Wanted, a *Predicted) {
 		if wanted.Marginals {
 			node = l.Answer.Node
 		}
-		o.Exp(&l.Scores, cudaoracles.Augmentation{}, cmp.Or(wanted.Temperature, 1), l.Answer.Value, node, device.Array[float32]{}, none)
+		o.Exp(&l.Scores, cudaoracles.Augmentation{}, cmp.Or(wanted.Temperature, 1), l.Answer.Value, node,
+			device.Array[float32]{}, none)
 		a.LogZ, a.Marginals = fetch(d, a.LogZ, l.Answer.Value, b.B), fetch(d, a.Marginals, node, min(node.Len(), b.N*y))
 	}
 	if k := wanted.NBest; k > 0 {

@@ -50,7 +50,8 @@ func newTreeKernels(data *resident.Data, of *engine.Objective, scorer cudanets.S
 	for i := range set.Len() {
 		gold, n := set.Gold(i), set.Length(i)
 		if o.pairs += n * n; o.pairs > math.MaxInt32 {
-			return nil, device.Unsupported("%s: the sentences have more than %d pairs of words, which is what a CUDA device supports", set.Name, math.MaxInt32)
+			return nil, device.Unsupported("%s: the sentences have more than %d pairs of words, which is what a CUDA device "+
+				"supports", set.Name, math.MaxInt32)
 		}
 		first = append(first, int32(o.pairs))
 		for word, h := range gold[:n] {

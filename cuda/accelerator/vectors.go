@@ -5,8 +5,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// vectors holds the vectors with one entry per weight on the device: the optimiser's path, the gradient, and weights that the host
-// uploads. Objectives on the same weights share them.
+// vectors holds the vectors with one entry per weight on the device: the optimiser's path, the gradient, and weights
+// that the host uploads. Objectives on the same weights share them.
 type vectors struct {
 	d          *device.Device
 	dim        int
@@ -100,7 +100,8 @@ func (v *vectors) read(w, mean []float32) error {
 
 // multiply starts computing ‖D‖² and ⟨D, w − from⟩, in parts; from may be empty.
 func (v *vectors) multiply(w, from device.Array[float32]) {
-	v.d.Launch("products", device.Dim{X: v.partBlocks()}, device.Dim{X: vectorThreads}, vectorThreads/32*8, v.grad, w, from, v.parts, int64(v.dim))
+	v.d.Launch("products", device.Dim{X: v.partBlocks()}, device.Dim{X: vectorThreads}, vectorThreads/32*8, v.grad, w,
+		from, v.parts, int64(v.dim))
 }
 
 // products returns ‖D‖² and ⟨D, w⟩.
@@ -115,8 +116,8 @@ func (v *vectors) products(w device.Array[float32]) (norm, dot float64) {
 	return norm, dot
 }
 
-// ascend starts the line search of block-coordinate Frank-Wolfe along D. It leaves γ and the factor of the path's step on the device.
-// sums are those of the step.
+// ascend starts the line search of block-coordinate Frank-Wolfe along D. It leaves γ and the factor of the path's step
+// on the device. sums are those of the step.
 func (v *vectors) ascend(sums device.Array[float64], λ float64, n int, share float64) {
 	v.multiply(v.w, device.Array[float32]{})
 	v.d.Launch("ascend", device.Dim{X: 1}, device.Dim{X: vectorThreads}, vectorThreads/32*8,

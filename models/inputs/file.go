@@ -9,13 +9,15 @@ import (
 	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/nets/encoders"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // tensors are the names of all tensors that Save may put into a file, but those of encoders.
 var tensors = []string{
-	attributeNames, edgeAttributeNames, segmentAttributeNames, clustersTensor, gazetteerTensor, knownTensor, VectorsTensor, arcHashes, labelHashes, siblingHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
+	attributeNames, edgeAttributeNames, segmentAttributeNames, clustersTensor, gazetteerTensor, knownTensor, VectorsTensor,
+	arcHashes, labelHashes, siblingHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
 	standardMean, standardScale, stepsTensor,
 }
 
@@ -151,7 +153,8 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"vocab": &vocab, "hash_bits": &hashBits, "characters": &characters, "map": &in.Map,
-		"grid": &in.Grid, "edges": &in.Edges, "windows": &in.Sliding, "looks": &in.Looks, "vector_words": &rows, saltKey: &in.Salt} {
+		"grid": &in.Grid, "edges": &in.Edges, "windows": &in.Sliding, "looks": &in.Looks, "vector_words": &rows,
+		saltKey: &in.Salt} {
 		text, ok := f.Metadata[name]
 		if !ok && name != "vocab" {
 			continue
@@ -163,7 +166,8 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	for _, sizes := range []struct {
 		name string
 		of   []int
-	}{{"map", []int{in.Map.Height, in.Map.Width, in.Map.Channels}}, {"grid", []int{in.Grid.Height, in.Grid.Width}}, {"edges", []int{in.Edges.Dim}}, {"edges", []int{in.Edges.Types}}} {
+	}{{"map", []int{in.Map.Height, in.Map.Width, in.Map.Channels}}, {"grid", []int{in.Grid.Height, in.Grid.Width}},
+		{"edges", []int{in.Edges.Dim}}, {"edges", []int{in.Edges.Types}}} {
 		if err := CheckSizes(sizes.name, MostNumbers, sizes.of...); err != nil {
 			return in, 0, err
 		}
@@ -201,8 +205,10 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 			return in, 0, err
 		}
 	}
-	if in.Template != nil && in.Template.HasWhole() != (in.Dictionary != nil && in.Dictionary.Segment != nil && how.Longest > 0) {
-		return in, 0, fmt.Errorf("metadata: the template's lines about segments, and tensor %q, expected both or none", segmentAttributeNames)
+	if in.Template != nil && in.Template.HasWhole() != (in.Dictionary != nil && in.Dictionary.Segment != nil &&
+		how.Longest > 0) {
+		return in, 0, fmt.Errorf("metadata: the template's lines about segments, and tensor %q, expected both or none",
+			segmentAttributeNames)
 	}
 	if in.Template != nil {
 		lists, err := loadLists(f, in.Template)
@@ -237,7 +243,8 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 		if in.Vectors = v; rows != nil {
 			in.Vectors, in.WordRows = nil, &WordRows{structured.NewAlphabet(rows...), v}
 			if v.Dim < 1 || len(v.Rows) != in.WordRows.Words.Len()*v.Dim || len(rows) != in.WordRows.Words.Len() {
-				return in, 0, fmt.Errorf("tensor %q: %d numbers of %d per word, expected vectors of %d words", VectorsTensor, len(v.Rows), v.Dim, len(rows))
+				return in, 0, fmt.Errorf("tensor %q: %d numbers of %d per word, expected vectors of %d words", VectorsTensor,
+					len(v.Rows), v.Dim, len(rows))
 			}
 		}
 		tensors++
@@ -246,4 +253,16 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 		names.HashedBy(in.Salt)
 	}
 	return in, tensors, nil
+}
+
+// VectorsTensor is the tensor of a model file that holds the vectors of words [V×Dim].
+const VectorsTensor = "word_vectors"
+
+// loadVectors returns the vectors of words in a model file.
+func loadVectors(f *safetensors.File, frozen bool) (*graph.WordVectors, error) {
+	rows, err := safetensors.Values[float32](f, VectorsTensor, -1, -1)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.WordVectors{Dim: f.Tensors[VectorsTensor].Shape[1], Rows: rows, Frozen: frozen}, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
 // Inputs turn the columns of text into what a network reads: discrete inputs numbered by vocabularies, for embeddings,
@@ -54,6 +55,25 @@ type Inputs struct {
 	Looks *images.Looks // of the training images; nil where there are none, or nobody has looked at them
 
 	Edges Edges // of graphs; zero for other data
+}
+
+// A Maker makes inputs that only one task has, such as attributes of arcs. A network reads them in place of words and
+// attributes of positions.
+type Maker interface {
+	// Apply makes the inputs of a data set; 0 threads: all cores.
+	Apply(d *structured.Dataset, threads int) error
+	// Extractor returns an Apply for many small data sets, one after the other.
+	Extractor() func(d *structured.Dataset) error
+	// Missing names the inputs that d has to have and lacks; empty if it has them all.
+	Missing(d *structured.Dataset) string
+	// Network returns the network that reads the inputs, and dim dense features of each position beside them, linear in
+	// its weights.
+	Network(form structured.Form, dim int) (nets.Network, error)
+	// Names returns the alphabets of attributes and words that the inputs are made by.
+	Names() []*structured.Alphabet
+	// Save puts what Load needs into a model file. The template is empty for inputs without one; hashBits is 0 where
+	// nothing is hashed.
+	Save(f *safetensors.File) (template string, hashBits int)
 }
 
 // templateSuffix completes a name in messages about a built-in template.
@@ -106,11 +126,13 @@ func Fit(c *config.Config, t Training) (Inputs, error) {
 	o.Peers = t.Share.Peers
 	err = of.Fit(train, o)
 	if err == nil && both && train.Dictionary.Edges() > 0 {
-		err = structured.BadInput("net %s does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
+		err = structured.BadInput("net %s does not read the %d attributes of steps that the template makes; leave out its "+
+			"lines that begin with B, or use --net linear",
 			c.Net, train.Dictionary.Edges())
 	}
 	if err == nil && both && train.Dictionary.Segment != nil {
-		err = structured.BadInput("net %s does not read attributes of whole segments; leave out the template's lines that begin with S, or use --net linear", c.Net)
+		err = structured.BadInput("net %s does not read attributes of whole segments; leave out the template's lines that "+
+			"begin with S, or use --net linear", c.Net)
 	}
 	in.Template, in.Dictionary = of, train.Dictionary
 	return in, err

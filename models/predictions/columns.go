@@ -57,7 +57,8 @@ func LeftOut(l Layout, lines []byte, in *structured.Layout) []byte {
 	if last := len(text) - 1; text[last] != '\n' {
 		in.Set(0, in.Before[0]+"\n")
 	}
-	return columns.linesBefore(nil, &structured.Dataset{Layout: in, Offsets: []int{0}, Columns: make([][]string, widest)}, 0, true)
+	return columns.linesBefore(nil, &structured.Dataset{Layout: in, Offsets: []int{0}, Columns: make([][]string, widest)},
+		0, true)
 }
 
 func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
@@ -231,7 +232,8 @@ func CheckInto(d *structured.Dataset, o Options) error {
 	case len(names) == 0:
 		return structured.BadInput("--into %s: the columns of %s have no names; --columns names columns", o.Into, d.Name)
 	}
-	return structured.BadInput("--into %s: the data has no such column; it has %s. --columns names columns", o.Into, strings.Join(names, ", "))
+	return structured.BadInput("--into %s: the data has no such column; it has %s. --columns names columns", o.Into,
+		strings.Join(names, ", "))
 }
 
 // NotationIn returns the notation of the tags in the column of d that labels replace or, where they replace none, that

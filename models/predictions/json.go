@@ -77,7 +77,8 @@ func appendUncalibrated(text []byte, o Options) []byte {
 // perLabel appends, if they are asked for, the values of the predicted labels [V] under the key chosen, and the values
 // of all labels [V×Y] under the key all. Tags that are not the model's labels come with their names, in the order of
 // the values.
-func (j *jsonLayout) perLabel(text []byte, p *Prediction, chosen, all string, number func(text []byte, x float32) []byte) []byte {
+func (j *jsonLayout) perLabel(text []byte, p *Prediction, chosen, all string,
+	number func(text []byte, x float32) []byte) []byte {
 	of, labels := j.namer.shares(p), p.Labels
 	if j.o.Confidence {
 		names := j.namer.names(labels)
@@ -91,7 +92,10 @@ func (j *jsonLayout) perLabel(text []byte, p *Prediction, chosen, all string, nu
 		})
 		if of.tags {
 			text = append(text, `,"tags":`...)
-			text = list(text, of.names.Len(), func(text []byte, l int) []byte { return append(text, quoted(of.names.Name(int32(l)))...) })
+			text = list(text, of.names.Len(), func(text []byte, l int) []byte {
+				return append(text,
+					quoted(of.names.Name(int32(l)))...)
+			})
 		}
 	}
 	return text
@@ -129,7 +133,8 @@ func appendQuestions(text []byte, o Options, p *Prediction, output func(text []b
 		text = strconv.AppendFloat(append(text, `,"entropy":`...), p.Entropy, 'g', -1, 64)
 	}
 	if o.Samples > 0 {
-		text = list(append(text, `,"samples":`...), len(p.Samples), func(text []byte, k int) []byte { return output(text, p.Samples[k]) })
+		text = list(append(text, `,"samples":`...), len(p.Samples),
+			func(text []byte, k int) []byte { return output(text, p.Samples[k]) })
 	}
 	return text
 }

@@ -1,6 +1,7 @@
-// Package sparse scores sparse inputs linearly: the weights of an attribute are one row, which is added to the potentials of every
-// row of the data that has the attribute. Dense inputs of positions may be beside them (dense.go). Beside scoring it adds gradients to the weights in parallel and measures how their norm
-// changes (Scatter, Shared), and lists the rows of weights that a batch touches (Rows).
+// Package sparse scores sparse inputs linearly: the weights of an attribute are one row, which is added to the
+// potentials of every row of the data that has the attribute. Dense inputs of positions may be beside them (dense.go).
+// Beside scoring it adds gradients to the weights in parallel and measures how their norm changes (Scatter, Shared),
+// and lists the rows of weights that a batch touches (Rows).
 package sparse
 
 import (
@@ -13,8 +14,9 @@ import (
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
-// Linear is the linear scorer of sparse inputs. Row r of part p of the potentials has attributes x_r. Its potentials are the sum
-// of the attributes' rows of weights, plus a bias if the part has one, plus products of dense inputs z of positions (Dense):
+// Linear is the linear scorer of sparse inputs. Row r of part p of the potentials has attributes x_r. Its potentials
+// are the sum of the attributes' rows of weights, plus a bias if the part has one, plus products of dense inputs z of
+// positions (Dense):
 //
 //	θ_p(r) = b_p + Σ_a x_r(a) W_p(a) + Σ z_r D_p      [Width]
 //
@@ -51,7 +53,8 @@ type Part struct {
 	Dense      []Dense
 }
 
-// New returns the scorer for potentials of the given form; parts[k] configures part k. All dense inputs are the same ones.
+// New returns the scorer for potentials of the given form; parts[k] configures part k. All dense inputs are the same
+// ones.
 func New(form structured.Form, parts []Part) *Linear {
 	s := &Linear{form: form}
 	add := func(name string, shape ...int) int {
@@ -90,10 +93,10 @@ func New(form structured.Form, parts []Part) *Linear {
 	return s
 }
 
-// NewChain returns the scorer of chains for the given numbers of attributes of positions (nodes) and of steps (edges) and Y labels.
-// It has Y weights for each attribute of positions, transitions [Y×Y], and Y×Y weights for each attribute of steps. Edge potentials
-// differ between positions only if edges > 0. kind is nets.EdgesTransition, or nets.EdgesNone for independent positions, which
-// requires edges = 0.
+// NewChain returns the scorer of chains for the given numbers of attributes of positions (nodes) and of steps (edges)
+// and Y labels. It has Y weights for each attribute of positions, transitions [Y×Y], and Y×Y weights for each attribute
+// of steps. Edge potentials differ between positions only if edges > 0. kind is nets.EdgesTransition, or nets.EdgesNone
+// for independent positions, which requires edges = 0.
 func NewChain(nodes, edges, labels int, kind string) (*Linear, error) {
 	return NewDenseChain(nodes, edges, 0, labels, kind)
 }
@@ -102,11 +105,13 @@ func NewChain(nodes, edges, labels int, kind string) (*Linear, error) {
 func NewDenseChain(nodes, edges, dim, labels int, kind string) (*Linear, error) {
 	switch {
 	case labels < 1 || nodes < 0 || edges < 0 || dim < 0:
-		return nil, structured.BadInput("%d attributes, %d attributes of steps and %d labels make no linear net", nodes, edges, labels)
+		return nil, structured.BadInput("%d attributes, %d attributes of steps and %d labels make no linear net", nodes,
+			edges, labels)
 	case kind == nets.EdgesNone && edges > 0:
 		return nil, structured.BadInput("edges none leave no place for the %d attributes of steps that the data has", edges)
 	case kind != nets.EdgesNone && kind != nets.EdgesTransition:
-		return nil, structured.BadInput("edges %s: the linear net of attributes has transition or none; templates of steps (B) give it more", kind)
+		return nil, structured.BadInput("edges %s: the linear net of attributes has transition or none; templates of steps "+
+			"(B) give it more", kind)
 	}
 	edge := Part{Attributes: edges, Weights: "edge_attributes", Wide: true, Row: []int{labels, labels}}
 	if kind == nets.EdgesTransition {
@@ -119,11 +124,12 @@ func NewDenseChain(nodes, edges, dim, labels int, kind string) (*Linear, error) 
 	return New(chains.Form(labels, edges > 0), []Part{node, edge}), nil
 }
 
-// NewSecondChain is NewDenseChain for second-order chains of the given form. Triples of labels have a weight each; there must be no attributes of
-// steps.
+// NewSecondChain is NewDenseChain for second-order chains of the given form. Triples of labels have a weight each;
+// there must be no attributes of steps.
 func NewSecondChain(nodes, edges, dim int, form structured.Form) (*Linear, error) {
 	if edges > 0 {
-		return nil, structured.BadInput("second-order chains leave no place for the %d attributes of steps that the data has: leave out the lines of the template that begin with B", edges)
+		return nil, structured.BadInput("second-order chains leave no place for the %d attributes of steps that the data "+
+			"has: leave out the lines of the template that begin with B", edges)
 	}
 	node := Part{Attributes: nodes, Weights: "attributes"}
 	if dim > 0 {
@@ -132,12 +138,13 @@ func NewSecondChain(nodes, edges, dim int, form structured.Form) (*Linear, error
 	return New(form, []Part{node, {Bias: "transitions"}, {Bias: "triples"}}), nil
 }
 
-// NewSegments returns the scorer of segments of the given form, for numbers of attributes of positions, of steps (there must be none of
-// these) and of whole segments, and dim dense inputs of positions. Each attribute has a weight for each tag and, if the form scores last positions, for each label
-// there; those of whole segments have one for each label.
+// NewSegments returns the scorer of segments of the given form, for numbers of attributes of positions, of steps (there
+// must be none of these) and of whole segments, and dim dense inputs of positions. Each attribute has a weight for each
+// tag and, if the form scores last positions, for each label there; those of whole segments have one for each label.
 func NewSegments(nodes, edges, wholes, dim int, form structured.Form) (*Linear, error) {
 	if edges > 0 {
-		return nil, structured.BadInput("segments leave no place for the %d attributes of steps that the data has: leave out the lines of the template that begin with B", edges)
+		return nil, structured.BadInput("segments leave no place for the %d attributes of steps that the data has: leave "+
+			"out the lines of the template that begin with B", edges)
 	}
 	parts := make([]Part, len(form.Parts))
 	for k, p := range form.Parts {
@@ -172,7 +179,8 @@ func (s *Linear) Attributes() *Linear {
 	return s.with(structured.Form{Structure: s.form.Structure, Parts: s.form.Parts[:1]}, p)
 }
 
-// DenseShare returns the scorer of share k of n of the dense inputs, in all parts, and of nothing else. Their weights lie in w as they did.
+// DenseShare returns the scorer of share k of n of the dense inputs, in all parts, and of nothing else. Their weights
+// lie in w as they did.
 func (s *Linear) DenseShare(k, n int) *Linear {
 	parts := slices.Clone(s.parts)
 	for i := range parts {
@@ -214,9 +222,9 @@ func (s *Linear) with(form structured.Form, parts ...part) *Linear {
 	return &other
 }
 
-// Thresholded returns the scorer with the soft thresholds of weights: Score of its workers scores with sign(w_j)·max(|w_j| − τ, 0)
-// instead of w_j, and the norms of Scatter are those of the soft thresholds. Scatter changes w itself. Weights that Unshrunk lists have no
-// threshold.
+// Thresholded returns the scorer with the soft thresholds of weights: Score of its workers scores with
+// sign(w_j)·max(|w_j| − τ, 0) instead of w_j, and the norms of Scatter are those of the soft thresholds. Scatter
+// changes w itself. Weights that Unshrunk lists have no threshold.
 func (s *Linear) Thresholded(τ float32) *Linear {
 	other := *s
 	other.τ = τ
@@ -242,7 +250,8 @@ func (s *Linear) Init(uint64) []float32 { return make([]float32, s.Dim()) }
 // NewWorker returns a worker.
 func (s *Linear) NewWorker() nets.Worker { return &worker{s: s} }
 
-// Weights returns the bias of part k of the potentials, nil if it has none, and the weights [attributes×Width] of its attributes.
+// Weights returns the bias of part k of the potentials, nil if it has none, and the weights [attributes×Width] of its
+// attributes.
 func (s *Linear) Weights(k int, w []float32) (bias, rows []float32) {
 	p := s.parts[k]
 	if p.bias >= 0 {

@@ -12,7 +12,8 @@ type worker struct {
 	dense scoring[float32]
 }
 
-// Score implements nets.Worker. It sums over the attributes of a row in their order, then over dense inputs, whatever the batch.
+// Score implements nets.Worker. It sums over the attributes of a row in their order, then over dense inputs, whatever
+// the batch.
 func (k *worker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
 	return k.ScoreThresholded(w, k.s.τ, batch, θ)
 }
@@ -42,7 +43,8 @@ func (k *worker) Pullback(v *structured.Marginals, grad []float32) error {
 	return nil
 }
 
-// score sets each row of θ to the bias, or zeros, plus the rows of w of its attributes; with τ > 0, of the soft thresholds of w.
+// score sets each row of θ to the bias, or zeros, plus the rows of w of its attributes; with τ > 0, of the soft
+// thresholds of w.
 func (p *part) score(w []float32, τ float32, batch *structured.Batch, θ *structured.Part) {
 	width, to := p.Width, θ.Values
 	if p.bias < 0 {

@@ -79,7 +79,7 @@ func (g *denseGradient) Dot(w []float32) float64 { return vec.Dot64(g.values, w)
 type lanesOfPass struct{ pass }
 
 func (h *denseAccess) pass(ctx context.Context, p pass, _ bool) error {
-	err := h.over(ctx, h.group.Group, &lanesOfPass{p})
+	err := h.evaluateAndAdd(ctx, h.group.Group, &lanesOfPass{p})
 	if p.g != nil && !h.precise {
 		for j, x := range h.vectors.narrow {
 			p.g[j] += float64(x)
@@ -92,7 +92,7 @@ func (s *lanesOfPass) len() int { return len(s.sums) }
 
 func (s *lanesOfPass) run(ctx context.Context, lo, hi int) error {
 	e, n := s.engine, len(s.sums)
-	return e.team.run(ctx, lo, hi, func(l int, ln *Lane) error {
+	return e.team.inLanes(ctx, lo, hi, func(l int, ln *Lane) error {
 		ln.Sums = Sums{}
 		if s.g != nil {
 			ln.clearGradient()
@@ -184,7 +184,7 @@ func (h *denseAccess) step(ctx context.Context, of stepLanes) (Gradient, error) 
 	*s = denseBatch{stepLanes: of, access: h, pieces: s.pieces[:0]}
 	h.touched.findAhead(h.Data, of.examples)
 	h.touched.ahead = false
-	err := h.over(ctx, s.group(), s)
+	err := h.evaluateAndAdd(ctx, s.group(), s)
 	for _, ln := range h.team.lanes[:s.lanes] {
 		h.touched.uses(ln.grad) // there is none of other ranks' lanes
 	}

@@ -90,9 +90,9 @@ func (p *partsOfBatch) addTo(g []float32) {
 	}
 }
 
-// over evaluates the parts and returns the total of their sums.
-func (p *partsOfBatch) over(ctx context.Context) (total Sums, err error) {
-	err = p.backend.engine.over(ctx, p.backend.engine.group.Group, p)
+// evaluateAndAdd evaluates the parts and returns the total of their sums.
+func (p *partsOfBatch) evaluateAndAdd(ctx context.Context) (total Sums, err error) {
+	err = p.backend.engine.evaluateAndAdd(ctx, p.backend.engine.group.Group, p)
 	for _, s := range p.sums {
 		total.add(s)
 	}
@@ -200,7 +200,7 @@ func (r *deviceBackend) stepInParts(
 		}
 		return err
 	}
-	sums, err := p.over(ctx)
+	sums, err := p.evaluateAndAdd(ctx)
 	if err == nil && p.keeps {
 		err = p.addAll(ctx, nil)
 	}
@@ -219,7 +219,7 @@ func (r *deviceBackend) passInParts(ctx context.Context, device PartAccelerator,
 		p.sums[k], err = device.PartOfPass(ctx, w, p.part(k), s, to)
 		return err
 	}
-	sums, err := p.over(ctx)
+	sums, err := p.evaluateAndAdd(ctx)
 	if err == nil && p.keeps {
 		err = p.addAll(ctx, g)
 	}
@@ -234,5 +234,5 @@ func (r *deviceBackend) valueInParts(ctx context.Context, device PartAccelerator
 		p.sums[k].Primal, err = r.device.Value(ctx, w, p.part(k))
 		return err
 	}
-	return p.over(ctx)
+	return p.evaluateAndAdd(ctx)
 }

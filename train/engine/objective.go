@@ -115,14 +115,16 @@ func (o *Objective) checkStructure() error {
 		if u, ok := oracle.(oracles.Unsummable); ok {
 			why = ": " + u.WhyNoSums()
 		}
-		return structured.BadInput("the loss %v needs sums over all outputs, which the oracle of a %s does not compute%s; it supports %v",
+		return structured.BadInput("the loss %v needs sums over all outputs, which the oracle of a %s does not compute%s; "+
+			"it supports %v",
 			o.Loss, structure.Name(), why, Hinge)
 	}
 	if _, restricts := structure.(structured.Restricter); !restricts && o.Partial() {
 		return structured.BadInput("%s: the gold output of a %s must be known in full", o.Data.Name, structure.Name())
 	}
 	if o.Relaxed() != "" && o.Partial() {
-		return structured.BadInput("%s: the gold output of a %s must be known in full: with part of it, the loss is a difference of two bounds, which bounds nothing",
+		return structured.BadInput("%s: the gold output of a %s must be known in full: with part of it, the loss is a "+
+			"difference of two bounds, which bounds nothing",
 			o.Data.Name, structure.Name())
 	}
 	if c, checks := structure.(structured.DataChecker); checks {

@@ -58,7 +58,8 @@ func (e *Engine) Join(g ranks.Group) error {
 		return nil
 	}
 	if most := e.MostRanks(); g.Size() > most {
-		return structured.BadInput("ranks: %d, strands of the sum over these examples: %d, and %w; start at most %d", g.Size(), most, ErrFewStrands, most)
+		return structured.BadInput("ranks: %d, strands of the sum over these examples: %d, and %w; start at most %d",
+			g.Size(), most, ErrFewStrands, most)
 	}
 	e.group.Group = g
 	return nil

@@ -80,7 +80,7 @@ type keptShard struct {
 }
 
 func (h *rowAccess) pass(ctx context.Context, p pass, toLast bool) error {
-	return h.over(ctx, h.group.Group, &shardsOfPass{pass: p, access: h, toLast: toLast, begins: h.group.Rank() == 0})
+	return h.evaluateAndAdd(ctx, h.group.Group, &shardsOfPass{pass: p, access: h, toLast: toLast, begins: h.group.Rank() == 0})
 }
 
 func (s *shardsOfPass) len() int { return len(s.shards) }
@@ -113,7 +113,7 @@ func (s *shardsOfPass) evaluate(ctx context.Context, lo, hi int) error {
 		x.kept = append(x.kept, keptShard{})
 	}
 	threads := min(e.layout.lanes, hi-lo)
-	return e.team.run(ctx, 0, threads, func(l int, ln *Lane) error {
+	return e.team.inLanes(ctx, 0, threads, func(l int, ln *Lane) error {
 		defer func() { ln.deferredSums = nil }()
 		for k := lo + l; k < hi && ctx.Err() == nil; k += threads {
 			kept := &x.kept[k-lo]
@@ -249,7 +249,7 @@ func (h *rowAccess) step(ctx context.Context, of stepLanes) (Gradient, error) {
 	s.stepLanes = of
 	h.team.growResults(h.last.shards)
 	h.touched.ahead = false
-	if err := h.over(ctx, s.group(), s); err != nil {
+	if err := h.evaluateAndAdd(ctx, s.group(), s); err != nil {
 		return nil, err
 	}
 	h.gradient = sparseGradient{h, h.last.shards}

@@ -73,7 +73,8 @@ func (s *Step) Fetch() error {
 
 // Step asks the oracle about a batch at w and pulls back the difference between its answers u_i and the references r_i.
 // r_i comes from the memory; with a nil memory it is the gold output. Step does not change the memory; see Remember.
-func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
+func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing,
+	memory *Memory) (Step, error) {
 	st, err := e.StepAt(ctx, At(w), examples, s, memory, 0)
 	if err == nil {
 		err = st.Fetch()
@@ -83,20 +84,23 @@ func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracle
 
 // StepAt is Step at a point, with dropout unless its seed is 0. On a device the numbers may not have arrived yet; see
 // Fetch.
-func (e *Engine) StepAt(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
+func (e *Engine) StepAt(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory,
+	dropout uint64) (Step, error) {
 	return e.backend.step(ctx, w, examples, s, memory, dropout)
 }
 
 // Change asks the oracle about a batch at two points and pulls back the change in its answers,
 // Σ c_i J_iᵀ(u_i(to) − u_i(from)), for an affine scorer.
-func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
+func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
+	s oracles.Smoothing) (Gradient, error) {
 	return e.backend.change(ctx, from, to, examples, s)
 }
 
 // OverBatch runs work on the shards of a batch and pulls back the v that work leaves in each lane. Shard k goes to lane
 // k mod e.layout.lanes, so a step never needs more gradient vectors than a full pass, however large the batch. keep
 // retains the answers on all shards. Sparse inputs always retain them, because their gradient is built from them.
-func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
+func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool,
+	work func(ln *Lane) error) (Step, error) {
 	n := (len(examples) + StepExamples - 1) / StepExamples
 	s := stepLanes{engine: e, examples: examples, lanes: min(e.layout.lanes, n), answers: keep, work: work}
 	if keep {
@@ -123,9 +127,10 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 	}, nil
 }
 
-func (e hostBackend) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
+func (e hostBackend) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory,
+	dropout uint64) (Step, error) {
 	return e.OverBatch(ctx, w, examples, memory != nil, func(ln *Lane) error {
-		if err := e.query(ln, w, s, false, dropout); err != nil {
+		if err := e.scoreAndAsk(ln, w, s, dropout); err != nil {
 			return err
 		}
 		e.Difference(&ln.Shard, memory.points())
@@ -133,13 +138,14 @@ func (e hostBackend) step(ctx context.Context, w Point, examples []int, s oracle
 	})
 }
 
-func (e hostBackend) change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
+func (e hostBackend) change(ctx context.Context, from, to []float32, examples []int,
+	s oracles.Smoothing) (Gradient, error) {
 	st, err := e.OverBatch(ctx, At(to), examples, false, func(ln *Lane) error {
-		if err := e.query(ln, At(from), s, false, 0); err != nil {
+		if err := e.scoreAndAsk(ln, At(from), s, 0); err != nil {
 			return err
 		}
 		ln.KeepAnswer()
-		if err := e.query(ln, At(to), s, false, 0); err != nil {
+		if err := e.scoreAndAsk(ln, At(to), s, 0); err != nil {
 			return err
 		}
 		e.DifferenceOfAnswers(&ln.Shard)
@@ -148,13 +154,13 @@ func (e hostBackend) change(ctx context.Context, from, to []float32, examples []
 	return st.Grad, err
 }
 
-// query scores the lane's batch at a point, asks the smoothed oracle, and adds to the lane's sums every term without
-// r_i.
-func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dropout uint64) error {
+// scoreAndAsk scores the lane's batch at a point, asks the smoothed oracle, and adds to the lane's sums every term
+// without r_i.
+func (e *Engine) scoreAndAsk(ln *Lane, at Point, s oracles.Smoothing, dropout uint64) error {
 	if err := e.potentials(ln, at, dropout); err != nil {
 		return err
 	}
-	e.Ask(&ln.Shard, s, wantMax)
+	e.Ask(&ln.Shard, s, false)
 	return nil
 }
 
@@ -183,7 +189,7 @@ type pulling interface {
 // evaluate evaluates the shards of lanes lo to hi−1. With keep, what was found on every shard is kept.
 func (s *stepLanes) evaluate(ctx context.Context, lo, hi int, keep bool, by pulling) error {
 	e := s.engine
-	return e.team.run(ctx, lo, hi, func(l int, ln *Lane) error {
+	return e.team.inLanes(ctx, lo, hi, func(l int, ln *Lane) error {
 		by.begin(ln)
 		for k := l; k < len(e.last.sums) && ctx.Err() == nil; k += s.lanes {
 			if keep {
@@ -208,7 +214,8 @@ func (s *stepLanes) evaluate(ctx context.Context, lo, hi int, keep bool, by pull
 
 // gatherShards calls do with the sums, losses and entropies of a lane's shards and, for each, what marginals returns of
 // what was found there.
-func (s *stepLanes) gatherShards(l int, known bool, do func([]byte), marginals func(found *shardResult) []*structured.Marginals) {
+func (s *stepLanes) gatherShards(l int, known bool, do func([]byte),
+	marginals func(found *shardResult) []*structured.Marginals) {
 	e := s.engine
 	for k := l; k < len(e.last.sums); k += s.lanes {
 		from, to := s.shard(k)

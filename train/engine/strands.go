@@ -34,8 +34,9 @@ type total struct {
 	window, all int
 }
 
-// over evaluates strands and adds them up. It fails on all ranks of the group if potentials are not finite on one.
-func (e *Engine) over(ctx context.Context, group ranks.Group, s strands) error {
+// evaluateAndAdd evaluates strands and adds them up. It fails on all ranks of the group if potentials are not finite on
+// one.
+func (e *Engine) evaluateAndAdd(ctx context.Context, group ranks.Group, s strands) error {
 	lo, hi := ranks.Share(group, s.len())
 	failed := s.run(ctx, lo, hi)
 	if endsRun(failed) {
@@ -143,7 +144,8 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, wo
 }
 
 // sumOverShards is overShards. With toLast, g may have the sum on the last rank alone, as lower takes it.
-func (e *Engine) sumOverShards(ctx context.Context, shards [][]int, g []float64, toLast bool, work func(ln *Lane) error) (Sums, error) {
+func (e *Engine) sumOverShards(ctx context.Context, shards [][]int, g []float64, toLast bool,
+	work func(ln *Lane) error) (Sums, error) {
 	p := pass{engine: e, shards: shards, g: g, work: work, sums: make([]Sums, min(e.layout.lanes, len(shards)))}
 	err := e.access.pass(ctx, p, toLast)
 	var total Sums

@@ -36,9 +36,9 @@ func newTeam(threads int, scorer nets.Scorer, newLane func() *Lane) *team {
 	return t
 }
 
-// run calls work(l, lane) for lanes lo to hi−1 on the team's threads and returns the error of the first lane that
+// inLanes calls work(l, lane) for lanes lo to hi−1 on the team's threads and returns the error of the first lane that
 // failed.
-func (t *team) run(ctx context.Context, lo, hi int, work func(l int, ln *Lane) error) error {
+func (t *team) inLanes(ctx context.Context, lo, hi int, work func(l int, ln *Lane) error) error {
 	t.growLanes(hi)
 	t.growResults(hi)
 	lanes := t.lanes

@@ -60,7 +60,7 @@ func (e *Engine) tiedHessian(ctx context.Context, w []float32, s oracles.Smoothi
 	cut := cutIntoShards(e.Data, some)
 	lanes := min(passLanes, len(cut))
 	sums, uses := make([][]float64, lanes), make([][]float64, lanes)
-	err := e.team.run(ctx, 0, lanes, func(l int, ln *Lane) error {
+	err := e.team.inLanes(ctx, 0, lanes, func(l int, ln *Lane) error {
 		sums[l], uses[l] = make([]float64, y*y), make([]float64, y)
 		for k := l; k < len(cut) && ctx.Err() == nil; k += lanes {
 			ln.Batch.Reset(e.Data, cut[k])

@@ -111,11 +111,10 @@ func (m *BatchProxLinear) Start(ctx context.Context, p *train.Problem, s *train.
 
 // checkL1 rejects λ₁‖w‖₁ where it has no rule.
 func (m *BatchProxLinear) checkL1(p *train.Problem) error {
+	if err := train.CheckThresholds(m.Name(), p.Engine); err != nil || p.L1 == 0 {
+		return err
+	}
 	switch {
-	case p.L1 == 0:
-		return nil
-	case p.OnDevice():
-		return train.Refuse(m.Name(), train.HostPotentials, "takes soft thresholds on the CPU only")
 	case p.Center != nil:
 		return refuseL1(m.Name(), "where the regulariser has another centre than zero (prior, or an encoder that is trained)")
 	case m.InnerSteps > 1:

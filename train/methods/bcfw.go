@@ -76,8 +76,8 @@ func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
 	}
-	if p.L1 > 0 && p.OnDevice() {
-		return train.Refuse(m.Name(), train.HostPotentials, "takes soft thresholds on the CPU only")
+	if err := train.CheckThresholds(m.Name(), p.Engine); err != nil {
+		return err
 	}
 	if len(m.path.W) > 0 { // restored
 		m.λ, m.path.Threshold = m.regulariser.Lambda, m.regulariser.Threshold(p)

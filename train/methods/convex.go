@@ -45,8 +45,8 @@ func (m *convex) start(ctx context.Context, name string, p *train.Problem, s *tr
 		s.FullPasses++
 	}
 	m.annealing.begin(p, f)
-	if p.L1 > 0 && p.OnDevice() {
-		return restored, train.Refuse(name, train.HostPotentials, "takes soft thresholds on the CPU only")
+	if err := train.CheckThresholds(name, p.Engine); err != nil {
+		return restored, err
 	}
 	if !restored {
 		m.regulariser.Begin(p)
@@ -55,7 +55,8 @@ func (m *convex) start(ctx context.Context, name string, p *train.Problem, s *tr
 }
 
 // record adds a full pass at w to the certificate, lets it decide how far μ falls next, and shows the results in s.
-func (m *convex) record(ctx context.Context, p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) error {
+func (m *convex) record(ctx context.Context, p *train.Problem, s *train.State, w []float32,
+	pass *engine.FullPass) error {
 	s.FullPasses++
 	if err := m.certificate.Record(ctx, p.Engine, w, pass); err != nil {
 		return err

@@ -25,11 +25,6 @@ func (w *descentPass) begin(method string, e *engine.Engine, at []float32) error
 	if err := train.CheckDescender(method, e); err != nil {
 		return err
 	}
-	if e.OnDevice() { // whose steps shrink the weights towards zero
-		if err := train.CheckCenter(method, e.Objective); err != nil {
-			return err
-		}
-	}
 	if w.resumes() {
 		w.descent.Resume(e, squaresDecay)
 	} else {
@@ -159,7 +154,8 @@ func (h localSteps) batches(p *train.Problem, pass int) [][]int {
 
 // each calls step for all batches of a pass. Ranks that step on their own call average every so many steps, and at the
 // end.
-func (h localSteps) each(ctx context.Context, p *train.Problem, batches [][]int, step func(t int, batch []int) error, average func() error) error {
+func (h localSteps) each(ctx context.Context, p *train.Problem, batches [][]int, step func(t int, batch []int) error,
+	average func() error) error {
 	some := func(lo, hi int) error {
 		for t := lo; t < hi; t++ {
 			if err := step(t, batches[t]); err != nil {

@@ -195,7 +195,8 @@ func (m *ProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State)
 // search sets s.W to the first of the points ŵ, (w+ŵ)/2, … at which F is no larger than at w = s.W. It returns the
 // fraction t of the way and the value of F there. t = 0 means that w stays, for instance because the subproblem
 // promised no decrease.
-func (m *ProxLinear) search(ctx context.Context, p *train.Problem, s *train.State, to []float32, promise float64) (t, f float64, err error) {
+func (m *ProxLinear) search(ctx context.Context, p *train.Problem, s *train.State, to []float32,
+	promise float64) (t, f float64, err error) {
 	from := append([]float32(nil), s.W...)
 	t = 1
 	for range backtracks + 1 {

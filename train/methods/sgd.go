@@ -44,13 +44,15 @@ func (m *SGD) Traits() train.Traits { return train.Traits{Bounds: true} }
 // Start begins at s.W, after a search for γ0 if none is given.
 func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.Schedule == PegasosSchedule && p.Lambda <= 0 {
-		return train.Refuse(m.Name(), train.Regulariser, "needs a regulariser for the pegasos schedule, whose step is 1/(λ(t+1))")
+		return train.Refuse(m.Name(), train.Regulariser, "needs a regulariser for the pegasos schedule, whose step is "+
+			"1/(λ(t+1))")
 	}
 	if m.Schedule.needsSpan() && m.Passes == 0 {
 		return train.Refuse(m.Name(), train.RunLength, "needs to know the number of passes for the %v schedule", m.Schedule)
 	}
 	if p.Bounds != nil && m.scales() {
-		return train.Refuse(m.Name(), train.NoBounds, "takes steps with momentum, clipping or a moving average that know no bounds of the weights")
+		return train.Refuse(m.Name(), train.NoBounds, "takes steps with momentum, clipping or a moving average that know no "+
+			"bounds of the weights")
 	}
 	m.steps.local = localSteps(m.Local)
 	if len(m.path.W) > 0 { // restored
@@ -201,7 +203,8 @@ func (m *SGD) step(p *train.Problem, perPass float64) float64 {
 }
 
 // descend takes one subgradient step along a path.
-func descend(ctx context.Context, p *train.Problem, w *engine.AffinePath, batch []int, γ float64, dropout uint64) error {
+func descend(ctx context.Context, p *train.Problem, w *engine.AffinePath, batch []int, γ float64,
+	dropout uint64) error {
 	st, err := p.StepAt(ctx, w.At(), batch, subgradient(p), nil, dropout)
 	if err != nil {
 		return err

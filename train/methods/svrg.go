@@ -114,7 +114,8 @@ type anchor struct {
 }
 
 // place runs a full pass at w and makes w the anchor.
-func (an *anchor) place(ctx context.Context, p *train.Problem, w []float32, s oracles.Smoothing) (*engine.FullPass, error) {
+func (an *anchor) place(ctx context.Context, p *train.Problem, w []float32,
+	s oracles.Smoothing) (*engine.FullPass, error) {
 	if an.memory == nil {
 		var err error
 		if an.memory, err = p.NewMemory(); err != nil {
@@ -149,7 +150,8 @@ func (an *anchor) restore(ctx context.Context, p *train.Problem) error {
 // of steps.
 //
 // With λ₁ > 0 or bounds the steps are those of the regulariser r, in v (convex.go), and so is the mean.
-func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothing, pace *Pace, r *proximal.Regulariser, κ float64, z []float32,
+func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothing, pace *Pace, r *proximal.Regulariser,
+	κ float64, z []float32,
 	draw *rand.Rand, count int) ([]float32, error) {
 	λ, c, from := p.Lambda, p.Center, an.at
 	if !p.Plain() {

@@ -45,7 +45,8 @@ func (u *modelFlags) addFlags(cmd *cobra.Command) {
 	flags.SortFlags = false
 	flags.StringVar(&u.model, "model", "", "`MODEL` file, or the folder of a run")
 	u.encoder.addFlag(cmd)
-	flags.StringVar(&u.Format, "format", "", "layout of the data: `"+strings.Join(formats.Names(), "|")+"`; empty: the model's, or recognised from the file")
+	flags.StringVar(&u.Format, "format", "", "layout of the data: `"+strings.Join(formats.Names(), "|")+
+		"`; empty: the model's, or recognised from the file")
 	flags.StringVar(&u.Columns, "columns", "", "columns of conll data, such as `word=0,label=-1`; empty: the model's")
 	flags.StringVar(&u.Comments, "comments", "", "what lines of conll data start with that are comments, wherever they stand, `PREFIX|none`; empty: the model's")
 	flags.StringVar(&u.Label, "label", "", "label of conllu data: `upos|xpos|feats|deprel|misc[:KEY]`; empty: the model's")
@@ -90,7 +91,8 @@ func (u *modelFlags) load(ctx context.Context) (*models.Model, error) {
 		return nil, err
 	}
 	if m.Unfinished > 0 {
-		slog.Warn("the run is not finished: these are the weights of its checkpoint; dsp train --resume continues it", "run", u.model, "pass", m.Unfinished)
+		slog.Warn("the run is not finished: these are the weights of its checkpoint; dsp train --resume continues it",
+			"run", u.model, "pass", m.Unfinished)
 	}
 	if err := u.taggers.first(m, &u.encoder); err != nil {
 		return nil, err
@@ -103,7 +105,8 @@ func (u *modelFlags) load(ctx context.Context) (*models.Model, error) {
 	}
 	m.MaxWords = u.MaxWords
 	m.OnTruncated(func(times int) {
-		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
+		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be "+
+			"the best", "times", times)
 	})
 	m.OnUnlike(func(data string, u models.Unlike) { slog.Warn(u.Message, append([]any{"data", data}, u.Values...)...) })
 	m.OnBounds(sayBounds)
@@ -121,11 +124,13 @@ func (u *modelFlags) checkMaxWords(m *models.Model) error {
 		return nil
 	}
 	if !tasks.Of(&m.Config).TakesSetting(tasks.WordsSetting) {
-		return structured.BadInput("--max-words %d has no effect: the model's task %s reads no sentences", u.MaxWords, m.Config.Task)
+		return structured.BadInput("--max-words %d has no effect: the model's task %s reads no sentences", u.MaxWords,
+			m.Config.Task)
 	}
 	format := cmp.Or(u.Format, m.Config.Format)
 	if format != builtin && !formats.Find(format).TakesSetting(tasks.WordsSetting) {
-		return structured.BadInput("--max-words %d has no effect with --format %s, which has no sentences", u.MaxWords, format)
+		return structured.BadInput("--max-words %d has no effect with --format %s, which has no sentences", u.MaxWords,
+			format)
 	}
 	return nil
 }
@@ -170,7 +175,8 @@ func (u *modelFlags) read(ctx context.Context, flag string, needLabels bool) (*m
 }
 
 // readFor reads data for a model, until ctx ends.
-func (u *modelFlags) readFor(ctx context.Context, m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
+func (u *modelFlags) readFor(ctx context.Context, m *models.Model, flag string,
+	needLabels bool) (*structured.Dataset, error) {
 	if u.Path == "" {
 		return nil, noData(flag)
 	}
@@ -203,7 +209,8 @@ func (u *modelFlags) shareInput(ctx context.Context) error {
 }
 
 // readGiven reads data to be predicted, with what is known of their outputs.
-func (u *modelFlags) readGiven(ctx context.Context, m *models.Model, o predictions.Options) (*structured.Dataset, error) {
+func (u *modelFlags) readGiven(ctx context.Context, m *models.Model,
+	o predictions.Options) (*structured.Dataset, error) {
 	return u.readWith(ctx, func() (*structured.Dataset, error) { return m.ReadGiven(u.Request, o) })
 }
 
@@ -217,7 +224,8 @@ func (u *modelFlags) open() (io.ReadCloser, error) {
 
 // noData is the error for data that no flag gives.
 func noData(flag string) error {
-	return structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs, lines, scenes or graphs", flag, flag)
+	return structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs, lines, "+
+		"scenes or graphs", flag, flag)
 }
 
 // encoderFolder is where the encoder is of models that refer to one (train --encoder-by-reference).
@@ -264,7 +272,8 @@ func (e *encoderFolder) load(path string) (*models.Model, error) {
 // check refuses a folder that no model needs.
 func (e *encoderFolder) check(path string) error {
 	if e.path != "" && !e.used && !e.others {
-		return structured.BadInput("--encoder %s has no effect: %s refers to no encoder (train --encoder-by-reference)", e.path, path)
+		return structured.BadInput("--encoder %s has no effect: %s refers to no encoder (train --encoder-by-reference)",
+			e.path, path)
 	}
 	return nil
 }
@@ -292,7 +301,8 @@ func (t taggers) first(m *models.Model, encoders *encoderFolder) error {
 	for _, value := range t {
 		column, path := models.ParseTagger(value)
 		if by[column] != nil {
-			return structured.BadInput("--tagger %s: another --tagger fills this column, too; name the columns: --tagger COLUMN=MODEL", value)
+			return structured.BadInput("--tagger %s: another --tagger fills this column, too; name the columns: --tagger "+
+				"COLUMN=MODEL", value)
 		}
 		var err error
 		if by[column], err = encoders.read(path); err != nil {

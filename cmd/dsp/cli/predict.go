@@ -157,7 +157,8 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 	flags.StringVar(&v.to, "to", "", "write what is printed to `PATH`, whole or not at all; for segment a folder of masks, with overlays inside; a name that ends in .npz: for graph labels as arrays, and for tag and ocr labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
 	flags.BoolVar(&v.skipBad, "skip-bad", false, "another name of --bad skip")
 	_ = flags.MarkHidden("skip-bad")
-	add("truncate", "marginals", "confidence", "score", "spans", "min-probability", "entropy", "samples", "temperature", "seed")
+	add("truncate", "marginals", "confidence", "score", "spans", "min-probability", "entropy", "samples", "temperature",
+		"seed")
 	v.questions.addFlags(cmd)
 	putFirst(cmd, "model", "input", "format", "text", "to", "confidence", "nbest", "spans", "picture")
 	return cmd
@@ -205,16 +206,19 @@ func checkInto(cmd *cobra.Command, o *predictions.Options) error {
 		}
 		for _, name := range []string{"spans", "inline", "picture"} {
 			if cmd.Flags().Changed(name) {
-				return structured.BadInput("--scheme %s: it is for the labels of words, and --%s speaks of the model's own or prints none", o.Scheme, name)
+				return structured.BadInput("--scheme %s: it is for the labels of words, and --%s speaks of the model's own or "+
+					"prints none", o.Scheme, name)
 			}
 		}
 	}
 	if o.Into == "" {
 		return nil
 	}
-	for _, name := range []string{"json", "text", "pretokenised", "nbest", "confidence", "marginals", "entropy", "spans", "picture"} {
+	for _, name := range []string{"json", "text", "pretokenised", "nbest", "confidence", "marginals", "entropy", "spans",
+		"picture"} {
 		if cmd.Flags().Changed(name) {
-			return structured.BadInput("--into %s: it keeps the columns of the input, and --%s prints something else or more", o.Into, name)
+			return structured.BadInput("--into %s: it keeps the columns of the input, and --%s prints something else or more",
+				o.Into, name)
 		}
 	}
 	return nil
@@ -227,7 +231,8 @@ func checkSpans(cmd *cobra.Command, spans bool) error {
 	}
 	for _, name := range []string{"nbest", "confidence", "score", "marginals", "entropy"} {
 		if cmd.Flags().Changed(name) {
-			return structured.BadInput("--%s adds to labelled columns, and --spans prints entities in their place; add --json for both", name)
+			return structured.BadInput("--%s adds to labelled columns, and --spans prints entities in their place; add --json "+
+				"for both", name)
 		}
 	}
 	return nil
@@ -235,12 +240,15 @@ func checkSpans(cmd *cobra.Command, spans bool) error {
 
 // warnUncalibrated warns where probabilities are asked for that nothing has fitted to data.
 func warnUncalibrated(m *models.Model, o predictions.Options) {
-	if (o.Spans || o.Decode == predictions.EntityF1 || o.Entropy || o.Samples > 0 || o.Confidence || o.Marginals || o.Probability || o.NBest > 0) && m.Uncalibrated() {
-		slog.Warn("the model was trained by margins, not by likelihood: its probabilities are uncalibrated; fit them to data with dsp calibrate", "loss", m.Config.Loss)
+	if (o.Spans || o.Decode == predictions.EntityF1 || o.Entropy || o.Samples > 0 || o.Confidence || o.Marginals ||
+		o.Probability || o.NBest > 0) && m.Uncalibrated() {
+		slog.Warn("the model was trained by margins, not by likelihood: its probabilities are uncalibrated; fit them to "+
+			"data with dsp calibrate", "loss", m.Config.Loss)
 	}
 }
 
-// checkPrinted refuses flags that change only what is printed, where nothing is printed: arrays or masks are written, or a picture.
+// checkPrinted refuses flags that change only what is printed, where nothing is printed: arrays or masks are written,
+// or a picture.
 func checkPrinted(cmd *cobra.Command, arrays bool, to, picture string) error {
 	instead, printed := "--to "+to, []string{"nbest", "score", "entropy", "samples", "spans", "min-probability"}
 	switch {

@@ -370,7 +370,6 @@ func (t *Batch) MaxOn(g *Device, at There, y []int32, value []float64) error {
 		device.Download(d, value, to)
 		device.Download(d, bad, invalid)
 		var host [][]float32
-		l := t.form.lanes.Get().(*lane)
 		for b := range n {
 			if bad[b] == 0 && bad[n] == 0 {
 				continue
@@ -382,9 +381,11 @@ func (t *Batch) MaxOn(g *Device, at There, y []int32, value []float64) error {
 				}
 			}
 			value[b] = math.NaN()
-			l.standIn(t, host, b, y[t.outputs[b]:t.outputs[b+1]])
+			err := t.inLane(b, b+1, func(l *lane) { l.standIn(t, host, b, y[t.outputs[b]:t.outputs[b+1]]) })
+			if err != nil {
+				return err
+			}
 		}
-		t.form.lanes.Put(l)
 		return nil
 	})
 }

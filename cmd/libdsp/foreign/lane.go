@@ -35,15 +35,29 @@ type lane struct {
 	widened   rooted                // the direction for the trees of several roots
 }
 
-// Work of the shares that a batch is divided into: a thread is not worth starting for less than leastWork, and shareWork takes the slower oracles
-// a few milliseconds, after which a budget is looked at.
+// Work of the shares that a batch is divided into: a thread is not worth starting for less than leastWork, and
+// shareWork takes the slower oracles a few milliseconds, after which a budget is looked at.
 const (
 	leastWork = 1 << 11
 	shareWork = 1 << 17
 )
 
-// each calls do with shares of the examples from run.First on, each with examples lo to hi-1, and returns the number of the first example that
-// was not begun. A panic becomes an error.
+// inLane calls do, which works on examples lo to hi−1, with a lane. A panic becomes an error.
+func (t *Batch) inLane(lo, hi int, do func(l *lane)) (err error) {
+	l := t.form.lanes.Get().(*lane)
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("internal error, examples %d to %d: %v", lo, hi-1, r)
+			return
+		}
+		t.form.lanes.Put(l)
+	}()
+	do(l)
+	return nil
+}
+
+// each calls do with shares of the examples from run.First on, each with examples lo to hi-1, and returns the number of
+// the first example that was not begun. A panic becomes an error.
 func (t *Batch) each(values [][]float32, run Run, do func(l *lane, lo, hi int)) (next int, err error) {
 	n, threads := t.Len(), max(1, run.Threads)
 	if run.First < 0 || run.First > n {
@@ -57,18 +71,11 @@ func (t *Batch) each(values [][]float32, run Run, do func(l *lane, lo, hi int)) 
 			return 0, fmt.Errorf("part %q has %d numbers, expected %d", t.parts[k].Name, len(values[k]), t.Size(k))
 		}
 	}
-	one := func(lo, hi int) (err error) {
-		l := t.form.lanes.Get().(*lane)
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("internal error, examples %d to %d: %v", lo, hi-1, r)
-				return
-			}
-			t.form.lanes.Put(l)
-		}()
-		l.share(t, values, lo, hi)
-		do(l, lo, hi)
-		return nil
+	one := func(lo, hi int) error {
+		return t.inLane(lo, hi, func(l *lane) {
+			l.share(t, values, lo, hi)
+			do(l, lo, hi)
+		})
 	}
 	total := t.work[n] - t.work[run.First]
 	most := shareWork
@@ -155,7 +162,8 @@ func (l *lane) along(t *Batch, values [][]float32, lo, hi int) {
 	}
 }
 
-// into makes a lane's marginals examples lo to hi-1 of the caller's arrays: oracles that give u the form of θ keep its memory.
+// into makes a lane's marginals examples lo to hi-1 of the caller's arrays: oracles that give u the form of θ keep its
+// memory.
 func (l *lane) into(t *Batch, to [][]float32, lo, hi int) {
 	l.u.Parts = l.u.Parts[:0]
 	for k := range t.parts {

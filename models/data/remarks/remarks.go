@@ -107,6 +107,11 @@ func (r *Remarks) keep(d *structured.Dataset, check func(i int) error) (kept *st
 	return d.Subset(keep), first, nil
 }
 
+// AllBad is the error of a file all of whose examples are left out, with the reason for the first.
+func AllBad(path, first string) error {
+	return structured.BadInput("%s: every example is bad; the first: %s", path, first)
+}
+
 // LeftOut adds the reasons for which examples were left out elsewhere.
 func (r *Remarks) LeftOut(reasons ...string) {
 	if r == nil {

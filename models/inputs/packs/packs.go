@@ -188,7 +188,7 @@ func Stream(ctx context.Context, path string, c *config.Config, say *remarks.Rem
 		return Summary{}, err
 	}
 	if bad := say.Reasons(); s.builder.Examples == 0 && len(bad) > 0 {
-		return Summary{}, structured.BadInput("%s: every example is bad; the first: %s", c.Train, bad[0])
+		return Summary{}, remarks.AllBad(c.Train, bad[0])
 	}
 	f := &safetensors.File{}
 	if err := s.finish(f); err != nil {
