@@ -247,43 +247,6 @@ func (p *predictor) answer(d *structured.Dataset, examples []int,
 	return all, err
 }
 
-// abilities are what the oracle and the structure answer; nil: they do not.
-type abilities struct {
-	sums      oracles.Summer
-	margins   oracles.MaxMarginaler // also nil unless they are asked for and there are no sums
-	ranks     oracles.Ranker
-	truncates oracles.Truncator
-	risk      structured.RiskMinimiser
-}
-
-// able returns what there is, and refuses options that ask for more.
-func (p *predictor) able(o predictions.Options) (can abilities, err error) {
-	if o.Decode == predictions.Expansion {
-		if err := p.checkExpansion(); err != nil {
-			return can, err
-		}
-	}
-	can.sums, _ = p.oracle.(oracles.Summer)
-	can.ranks, _ = p.oracle.(oracles.Ranker)
-	can.truncates, _ = p.oracle.(oracles.Truncator)
-	can.risk, _ = p.θ.Structure.(structured.RiskMinimiser)
-	labels := o.Marginals || o.Confidence
-	if can.sums == nil && labels {
-		can.margins, _ = p.oracle.(oracles.MaxMarginaler)
-	}
-	switch {
-	case can.sums == nil && (o.Decode == predictions.LeastRisk || labels && can.margins == nil):
-		return can, structured.BadInput("probabilities need sums over all outputs, which a %s does not have",
-			p.θ.Structure.Name())
-	case can.risk == nil && o.Decode == predictions.LeastRisk:
-		return can, structured.BadInput("a %s has no output of least risk: that needs the probability of its parts",
-			p.θ.Structure.Name())
-	case can.ranks == nil && o.NBest > 0:
-		return can, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
-	}
-	return can, nil
-}
-
 // maximise finds the best outputs with their scores, and margins if they are asked for.
 func (p *predictor) maximise(d *structured.Dataset, examples []int, o predictions.Options, can abilities,
 	labels []int32) error {

@@ -87,7 +87,7 @@ type Answer struct {
 	Gold  device.Array[float64] // [B] ⟨θ,1_gold⟩
 	Node  device.Array[float32] // [N×Y] ∇h_μ, the marginals u; 0 beyond the last chain
 	Edge  device.Array[float32] // [B×Y×Y], or [N×Y×Y] where edges are per position
-	Exact device.Array[int32]   // [B] 1 if the answer equals the smoothing over all outputs (Prop. 4), which holds always except with oracles.L2
+	Exact device.Array[int32]   // [B] 1 if the answer equals the smoothing over all outputs (Prop. 4): always but with oracles.L2
 }
 
 // answerScratch is the scratch memory of Answer.

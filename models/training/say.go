@@ -75,7 +75,8 @@ func sayData(log *slog.Logger, c *config.Config, data *models.Data) {
 			" is learned like any other label; with --partial it means that the label is unknown")
 	}
 	if formats.Find(c.Format).Tokens && bracketed(data.Train.Alphabet) {
-		log.Warn("labels mark entities with brackets, as OntoNotes does, and are learned as they are, so that no entities are counted: write (X* as B-X, * inside of X as I-X, and * outside as O",
+		log.Warn("labels mark entities with brackets, as OntoNotes does, and are learned as they are, so that no entities "+
+			"are counted: write (X* as B-X, * inside of X as I-X, and * outside as O",
 			"labels", structured.SomeOf(data.Train.Alphabet.Names()))
 	}
 	if odd, found := oddFeatures(data.Train); found {

@@ -48,19 +48,25 @@ func (u *modelFlags) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&u.Format, "format", "", "layout of the data: `"+strings.Join(formats.Names(), "|")+
 		"`; empty: the model's, or recognised from the file")
 	flags.StringVar(&u.Columns, "columns", "", "columns of conll data, such as `word=0,label=-1`; empty: the model's")
-	flags.StringVar(&u.Comments, "comments", "", "what lines of conll data start with that are comments, wherever they stand, `PREFIX|none`; empty: the model's")
+	flags.StringVar(&u.Comments, "comments", "", "what lines of conll data start with that are comments, wherever they "+
+		"stand, `PREFIX|none`; empty: the model's")
 	flags.StringVar(&u.Label, "label", "", "label of conllu data: `upos|xpos|feats|deprel|misc[:KEY]`; empty: the model's")
 	flags.Var(&fileList{to: &u.Dense}, "dense", "npz `FILE` with the dense features of the tokens, for models that read them beside words")
-	flags.Var(&fileList{to: &u.Boxes}, "boxes", "`FILE` with candidate boxes in COCO's format of results, for models that choose among candidates; empty: sliding windows")
+	flags.Var(&fileList{to: &u.Boxes}, "boxes", "`FILE` with candidate boxes in COCO's format of results, for models "+
+		"that choose among candidates; empty: sliding windows")
 	flags.Var(&fileList{to: &u.Images}, "images", "`DIR` of the images, for coco and voc data; empty: beside the annotations")
-	flags.Var(&fileList{to: &u.Links}, "links", "`FILE` with the gold links of sentence pairs, one line per pair, if they are not in the data file")
+	flags.Var(&fileList{to: &u.Links}, "links", "`FILE` with the gold links of sentence pairs, one line per pair, if "+
+		"they are not in the data file")
 	flags.Var(&fileList{to: &u.Masks}, "masks", "`DIR` of the masks of a folder of images, for models that label pixels")
 	flags.StringVar(&u.Void, "void", "", "value in masks that counts nowhere, `auto|none|VALUE`; empty: the model's")
 	flags.StringVar(&u.Values, "mask-values", "", "values of the labels in masks, in order, `auto|V,V,...`; empty: the model's")
-	flags.IntVar(&u.MaxWords, "max-words", 0, "longest sentence, in words `N`; 0: 1,000,000, or 5,000 for trees and links, whose memory grows with its square")
+	flags.IntVar(&u.MaxWords, "max-words", 0, "longest sentence, in words `N`; 0: 1,000,000, or 5,000 for trees and "+
+		"links, whose memory grows with its square")
 	flags.IntVar(&u.Threads, "threads", 0, "number `N` of threads; it does not change the results; 0: all cores")
-	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0; a GPU reads the data in one piece, and its scores differ from the CPU's in the last digits")
-	flags.StringVar(&u.bad, "bad", models.RefuseBad, "bad examples in the data: refuse the file, or leave them out and list them: `refuse|skip`")
+	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0; a "+
+		"GPU reads the data in one piece, and its scores differ from the CPU's in the last digits")
+	flags.StringVar(&u.bad, "bad", models.RefuseBad, "bad examples in the data: refuse the file, or leave them out and "+
+		"list them: `refuse|skip`")
 	complete(cmd, "bad", models.RefuseBad, models.SkipBad)
 	complete(cmd, "format", formats.Names()...)
 	complete(cmd, "device", "cpu", "cuda")
@@ -240,7 +246,8 @@ func (e *encoderFolder) addFlag(cmd *cobra.Command) {
 }
 
 // encoderHelp is the help of --encoder.
-const encoderHelp = "`DIR` of the encoder, or with it inside, of models that keep only its name; empty: where the run had it, or beside the model"
+const encoderHelp = "`DIR` of the encoder, or with it inside, of models that keep only its name; empty: where the run " +
+	"had it, or beside the model"
 
 func (e *encoderFolder) source() encoded.Source { return encoded.Source{Folder: e.path} }
 
@@ -292,7 +299,8 @@ func (e *encoderFolder) loadPipeline(path string) (*pipelines.Pipeline, error) {
 type taggers []string
 
 func (t *taggers) addFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar((*[]string)(t), "tagger", nil, "`[COLUMN=]MODEL` labels the words first, and its labels replace the column that the model reads beside the words, such as upos of a parser; may be repeated")
+	cmd.Flags().StringArrayVar((*[]string)(t), "tagger", nil, "`[COLUMN=]MODEL` labels the words first, and its labels "+
+		"replace the column that the model reads beside the words, such as upos of a parser; may be repeated")
 }
 
 // first has the taggers label the words of all that m reads. The encoders of those that refer to one are in a folder.

@@ -144,17 +144,22 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 	}
 	v.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&v.Path, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, lines, scenes or graphs")
+	flags.StringVar(&v.Path, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, "+
+		"sentence pairs, lines, scenes or graphs")
 	v.raw.addFlags(cmd)
-	flags.StringVar(&v.fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
+	flags.StringVar(&v.fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between "+
+		"them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
 	v.taggers.addFlag(cmd)
 	v.sharing.addFlag(cmd)
 	add := func(names ...string) { addNamed(cmd, v.flagged, names...) }
 	add("into", "scheme")
 	complete(cmd, "scheme", chains.Schemes()...)
 	add("nbest", "beam", "force", "decode", "threshold")
-	flags.StringVar(&v.picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
-	flags.StringVar(&v.to, "to", "", "write what is printed to `PATH`, whole or not at all; for segment a folder of masks, with overlays inside; a name that ends in .npz: for graph labels as arrays, and for tag and ocr labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
+	flags.StringVar(&v.picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few "+
+		"sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
+	flags.StringVar(&v.to, "to", "", "write what is printed to `PATH`, whole or not at all; for segment a folder of "+
+		"masks, with overlays inside; a name that ends in .npz: for graph labels as arrays, and for tag and ocr labels, "+
+		"offsets, scores, probabilities and, with --marginals or --confidence, these")
 	flags.BoolVar(&v.skipBad, "skip-bad", false, "another name of --bad skip")
 	_ = flags.MarkHidden("skip-bad")
 	add("truncate", "marginals", "confidence", "score", "spans", "min-probability", "entropy", "samples", "temperature",

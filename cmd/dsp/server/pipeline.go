@@ -284,7 +284,8 @@ func lineTexts(r *http.Request, body []byte) ([]lineText, error) {
 			texts = append(texts, lineText{characters.Paragraph{Text: strings.Join(object.Words, " ")}, true})
 		}
 		if err != nil {
-			return nil, structured.BadInput(`line %d: %w; expected an object {"text": "…"} or {"words": ["…"]} per line, or raw text with Content-Type: text/plain`, number, err)
+			return nil, structured.BadInput(`line %d: %w; expected an object {"text": "…"} or {"words": ["…"]} per line, `+
+				"or raw text with Content-Type: text/plain", number, err)
 		}
 	}
 	return texts, nil

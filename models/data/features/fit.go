@@ -66,10 +66,12 @@ func (t *Template) Grow(d *structured.Dataset, o templates.Options) (*Extractor,
 		return nil, err
 	}
 	if t.HasWhole() {
-		return nil, structured.BadInput("%s has lines that begin with S, about whole segments: data that come piece by piece, as for a pack, cannot have them", t.Name)
+		return nil, structured.BadInput("%s has lines that begin with S, about whole segments: data that come piece by "+
+			"piece, as for a pack, cannot have them", t.Name)
 	}
 	if t.readsKnown(d) && t.Known == nil {
-		return nil, structured.BadInput("%s reads the column known, for which all words of the training data are counted first: data that come piece by piece, as for a pack, cannot have it", t.Name)
+		return nil, structured.BadInput("%s reads the column known, for which all words of the training data are counted "+
+			"first: data that come piece by piece, as for a pack, cannot have it", t.Name)
 	}
 	t.fixColumns(d)
 	return t.growing(o.HashBits, &structured.Dictionary{}), nil

@@ -33,7 +33,8 @@ var _ = builtin(Format{
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		d, err := brackets.Reader{Names: o.Labels, Line: o.Line, Remarks: o.Remarks}.Read(r, path)
 		if err == nil && d.Len() == 0 {
-			err = structured.BadInput("%s: %w, expected trees in brackets, such as (TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks))))", path, host.ErrNoTokens)
+			err = structured.BadInput("%s: %w, expected trees in brackets, such as (TOP (S (NP (DT the) (NN dog)) (VP (VBZ "+
+				"barks))))", path, host.ErrNoTokens)
 		}
 		return d, err
 	},

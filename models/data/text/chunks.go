@@ -131,7 +131,8 @@ func (p Chunk) Halves(lines bool) (first, second Chunk, several bool) {
 		at += end
 		line++
 		after := p.Text[at:]
-		if next, _, _ := bytes.Cut(after, []byte{'\n'}); !lines && (!blank || IsBlank(next)) || len(after) == 0 || !lines && len(bytes.Trim(p.Text[:at], blanks+"\n")) == 0 {
+		if next, _, _ := bytes.Cut(after, []byte{'\n'}); !lines && (!blank || IsBlank(next)) || len(after) == 0 ||
+			!lines && len(bytes.Trim(p.Text[:at], blanks+"\n")) == 0 {
 			continue
 		}
 		if far := func(at int) int { return max(2*at-len(p.Text), len(p.Text)-2*at) }; best == 0 || far(at) < far(best) {

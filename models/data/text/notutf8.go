@@ -34,7 +34,8 @@ func (n *NotUTF8) Add(d *structured.Dataset) {
 // Warn warns of such words in the data of that name, if there are any.
 func (n NotUTF8) Warn(log *slog.Logger, data string) {
 	if n.Times > 0 {
-		log.Warn("words are not UTF-8, which raw text and requests always are: convert the file, for instance with iconv -f latin1 -t utf-8", "data", data, "times", n.Times, "first", n.First)
+		log.Warn("words are not UTF-8, which raw text and requests always are: convert the file, for instance with iconv "+
+			"-f latin1 -t utf-8", "data", data, "times", n.Times, "first", n.First)
 	}
 }
 
@@ -49,5 +50,6 @@ func WarnNotUTF8(log *slog.Logger, sets ...*structured.Dataset) {
 
 // NotUTF8Label is the refusal of a label to train on.
 func NotUTF8Label(where, label string) error {
-	return structured.BadInput("%s: label %q is not UTF-8, which the names of labels in a model are: convert the file, for instance with iconv -f latin1 -t utf-8", where, label)
+	return structured.BadInput("%s: label %q is not UTF-8, which the names of labels in a model are: convert the file, "+
+		"for instance with iconv -f latin1 -t utf-8", where, label)
 }

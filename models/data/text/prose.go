@@ -89,7 +89,8 @@ func ProseInConllu(text []byte) (line string, number int, found bool) {
 			continue
 		}
 		fields := splitBlanks(strings.TrimSuffix(string(raw), "\n"))
-		prose := bytes.IndexByte(raw, '\t') < 0 && len(fields) > 1 && len(fields) != len(conlluColumns) && slices.ContainsFunc(fields[1:], wordLike)
+		prose := bytes.IndexByte(raw, '\t') < 0 && len(fields) > 1 && len(fields) != len(conlluColumns) &&
+			slices.ContainsFunc(fields[1:], wordLike)
 		return string(bytes.TrimSpace(raw)), number, prose
 	}
 	return "", 0, false

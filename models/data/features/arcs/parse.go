@@ -81,7 +81,8 @@ func Parse(text, name string) (*Template, error) {
 		}
 	}
 	if !arcs {
-		return nil, structured.BadInput("%s: no attributes for the score of an arc, expected lines that begin with A or AL, like A %%x[h,upos],%%x[d,upos]", name)
+		return nil, structured.BadInput("%s: no attributes for the score of an arc, expected lines that begin with A or AL, "+
+			"like A %%x[h,upos],%%x[d,upos]", name)
 	}
 	return t, nil
 }
