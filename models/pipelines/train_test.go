@@ -239,12 +239,44 @@ func TestLengthOfStages(t *testing.T) {
 	}
 }
 
+// The parser may be biaffine without an encoder; a linear one is the usual.
+func TestNetOfTheParser(t *testing.T) {
+	text := drawDes(rand.New(rand.NewPCG(8, 1)), 30)
+	for want, given := range map[string]settings.Texts{
+		"linear":   {"trees.passes": "1"},
+		"biaffine": {"trees.passes": "1", "trees.net": "biaffine", "trees.arc-units": "8", "trees.label-units": "8"},
+	} {
+		p, _ := trainOn(t, text, func(c *config.Config) {
+			c.TaskSettings, c.StageSettings = settings.Texts{"skip": "xpos+feats+lemma", "folds": "2"}, given
+		})
+		if m := p.Model(treesStage); m.Config.Net != want {
+			t.Errorf("the parser's net is %s, expected %s", m.Config.Net, want)
+		}
+		sentences := read(t, text)
+		for i := range sentences {
+			for k := range sentences[i].Words {
+				sentences[i].Words[k].Fields[conllu.Head] = conllu.Empty
+			}
+		}
+		if err := p.NewWorker().Annotate(sentences, All()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range sentences {
+			for k := range sentences[i].Words {
+				if sentences[i].Words[k].Fields[conllu.Head] == conllu.Empty {
+					t.Fatalf("%s: sentence %d has words without heads", want, i)
+				}
+			}
+		}
+	}
+}
+
 // Settings that a stage does not take are refused before anything is trained.
 func TestBadStageSettings(t *testing.T) {
 	for key, want := range map[string]string{
 		"passes=3": "expected STAGE.NAME=VALUE", "tags.passes=3": "with a stage of characters", "lemma.train=x": `no setting "train" of its own`, "lemma.nonsense=1": `no setting "nonsense"`,
 		"lemma.passes=x": "lemma.passes", "lemma.passes=-1": "passes", "lemma.patience=2": "needs development data", "lemma.loss=square": "loss", "trees.method=sgdd": "method", "xpos.reg=1": "no effect with",
-		"lemma.search-limit=3": "no setting",
+		"lemma.search-limit=3": "no setting", "upos.net=rnn": `no setting "net"`, "trees.net=rnn": "expected linear or biaffine",
 	} {
 		c := config.Default()
 		c.Task, c.Train = Task, "x"
@@ -337,6 +369,18 @@ func TestReplace(t *testing.T) {
 	}
 	if r.Fingerprint != now.Fingerprint || now.Fingerprint == was.Fingerprint || hashWeights(now.Model(lemma)) != hashWeights(p.Model(lemma)) || hashWeights(now.Model(upos)) != hashWeights(was.Model(upos)) {
 		t.Error("the wrong stages were replaced")
+	}
+	again, err := training.ReadRun(filepath.Join(dir, "lemma")) // what began the stage begins another run of it
+	if err != nil || again.Train != filepath.Join(dir, "lemma", "train.conll") {
+		t.Errorf("the settings of the stage are %q, %v", again.Train, err)
+	}
+	for _, file := range []string{again.Train, again.Template} {
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "lemma", "metrics.jsonl")); err == nil {
+		t.Error("the metrics of the model that was there are left")
 	}
 	if !strings.Contains(log, "behind=trees") {
 		t.Errorf("nothing is said of the stages behind:\n%s", log)
