@@ -76,7 +76,7 @@ func TestWordsInContext(t *testing.T) {
 		c.TaskSettings = settings.Texts{"skip": "upos+xpos+feats+lemma+trees", "folds": "2"}
 	})
 	gold := read(t, drawDes(rng, 100))
-	found, err := p.NewWorker().Split(characters.Text(gold), 0, false)
+	found, err := p.NewWorker().Split(characters.Text(gold), 0, GivenParagraphs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestContractionBehindElision(t *testing.T) {
 		"il va jusqu'eux quais.": "il va jusqu' eux quais .",
 		"AUX quais.":             "À LES quais .",
 	} {
-		found, err := p.NewWorker().Split(text, 0, false)
+		found, err := p.NewWorker().Split(text, 0, GivenParagraphs)
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%q: %d sentences, %v", text, len(found), err)
 		}
@@ -159,8 +159,8 @@ func TestUnseenCharactersAreLearned(t *testing.T) {
 	}
 	worker := p.NewWorker()
 	// an empty line ends a paragraph; with lines, every line does
-	for lines, paragraphs := range map[bool]int{false: 2, true: 3} {
-		found, err := worker.Split("Voir Paris\nici.\n\nVoir Lyon ici.", 0, lines)
+	for given, paragraphs := range map[Given]int{GivenParagraphs: 2, GivenLines: 3} {
+		found, err := worker.Split("Voir Paris\nici.\n\nVoir Lyon ici.", 0, given)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,11 +171,31 @@ func TestUnseenCharactersAreLearned(t *testing.T) {
 			}
 		}
 		if got != paragraphs {
-			t.Errorf("lines %v: %d paragraphs, expected %d", lines, got, paragraphs)
+			t.Errorf("%v given: %d paragraphs, expected %d", given, got, paragraphs)
 		}
 	}
+	// a line is a sentence where sentences are given, and its tokens are those that are found without that
+	const two = "Voir Paris ici. Voir Lyon ici.\nVoir Metz ici.\n"
+	split := func(given Given) (sentences []string) {
+		found, err := worker.Split(two, 0, given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range found {
+			line := ""
+			for _, token := range s.Tokens {
+				line += token.Form + "|"
+			}
+			sentences = append(sentences, line)
+		}
+		return sentences
+	}
+	apart, given := split(GivenLines), split(GivenSentences)
+	if want := []string{apart[0] + apart[1], apart[2]}; len(apart) != 3 || !slices.Equal(given, want) || !strings.HasSuffix(given[1], "ici|.|") {
+		t.Errorf("sentences are given: %q, expected %q", given, want)
+	}
 	for _, raw := range []string{"Voir Paris ici.", "Voir \u00a0Paris ici.", "\ufeffVoir Lyon\u200b ici.", "Voir \u034f Metz ici. \u3164", "\u200b \u3164 Voir Metz ici."} {
-		found, err := worker.Split(raw, 0, false)
+		found, err := worker.Split(raw, 0, GivenParagraphs)
 		if err == nil {
 			err = worker.Annotate(found, All())
 		}
