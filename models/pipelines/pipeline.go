@@ -105,20 +105,21 @@ func (w *Worker) labels(stage string, t *table, rows *structured.Dataset) ([]str
 	})
 }
 
-// Split returns the sentences of a text, with their tokens and words but without tags and trees. An empty line ends a
-// paragraph; with lines, every line does. MISC has the places of tokens in the text, in characters from start.
-func (w *Worker) Split(text string, start int, lines bool) ([]conllu.Sentence, error) {
-	return w.split(text, start, lines, false)
-}
+// Given says what of the splitting of a raw text is given.
+type Given int
 
-// Pretokenised is Split for one sentence, whose tokens white space separates.
-func (w *Worker) Pretokenised(sentence string) ([]conllu.Sentence, error) {
-	return w.split(sentence, 0, false, true)
-}
+// What may be given.
+const (
+	GivenParagraphs Given = iota // an empty line ends one
+	GivenLines                   // every line ends a paragraph
+	GivenSentences               // every line is a sentence
+	GivenTokens                  // every line is a sentence, and white space separates its tokens
+)
 
-// split is Split, also for text that is split already: every line is a sentence, and white space separates its tokens.
-func (w *Worker) split(text string, start int, lines, already bool) ([]conllu.Sentence, error) {
-	paragraphs := characters.Paragraphs(text, lines || already)
+// Split returns the sentences of a text, with their tokens and words but without tags and trees. MISC has the places of tokens in the text, in
+// characters from start.
+func (w *Worker) Split(text string, start int, given Given) ([]conllu.Sentence, error) {
+	paragraphs := Pieces(text, given)
 	t := newTable(characters.Columns...)
 	for _, p := range paragraphs {
 		for k, column := range characters.Rows(p.Text) {
@@ -140,12 +141,15 @@ func (w *Worker) split(text string, start int, lines, already bool) ([]conllu.Se
 			from, to := t.sequence(i)
 			own = labels[from:to]
 		}
-		if already {
+		switch given {
+		case GivenTokens:
 			own = p.Given(own)
+		case GivenSentences:
+			own = characters.OneSentence(own)
 		}
 		p.Start += start
 		sentences := p.Sentences(own)
-		if !already {
+		if given < GivenSentences {
 			sentences = cut(sentences)
 		}
 		for k, tokens := range sentences {
@@ -182,8 +186,8 @@ func (w *Worker) split(text string, start int, lines, already bool) ([]conllu.Se
 }
 
 // Pieces returns the paragraphs of a text, which may be split one by one.
-func Pieces(text string, lines bool) []characters.Paragraph {
-	return characters.Paragraphs(text, lines)
+func Pieces(text string, given Given) []characters.Paragraph {
+	return characters.Paragraphs(text, given >= GivenLines)
 }
 
 // longest is how many tokens a sentence has at most. A longer one is cut, because the work of a parser grows with pairs

@@ -18,22 +18,21 @@ import (
 // Options say how predictions are made and written.
 type Options struct {
 	Fill    Fill
-	Lines   bool // every line of raw text ends a paragraph
-	Split   bool // every line is a sentence, and white space separates its tokens
-	JSON    bool // an object for each sentence instead of CoNLL-U
-	Threads int  // 0: all cores; the answers do not depend on it
+	Given   Given // what of the splitting of raw text is
+	JSON    bool  // an object for each sentence instead of CoNLL-U
+	Threads int   // 0: all cores; the answers do not depend on it
 
 	Remarks *remarks.Remarks // on sentences of CoNLL-U; nil refuses bad ones
 }
 
 // PredictText reads raw text and writes its sentences, chunk by chunk as the text arrives. The name is for messages.
 func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
-	if p.stages[charactersStage] == nil && !o.Split {
+	if p.stages[charactersStage] == nil && o.Given != GivenTokens {
 		return structured.BadInput("--text: the pipeline was trained without the stage %s; --pretokenised reads text that is split already", charactersStage)
 	}
-	chunks := tokens.NewChunks(in, name, tokens.Rules{Splitter: tokens.Unicode{}, Lines: o.Lines || o.Split})
+	chunks := tokens.NewChunks(in, name, tokens.Rules{Splitter: tokens.Unicode{}, Lines: o.Given >= GivenLines})
 	return write(ctx, p, chunks.Next, w, o, true, func(worker *Worker, chunk tokens.Chunk) ([]conllu.Sentence, error) {
-		all, err := worker.split(chunk.Text, chunk.Start, o.Lines, o.Split)
+		all, err := worker.Split(chunk.Text, chunk.Start, o.Given)
 		if err == nil {
 			all, err = p.KeepShort(all, name, o.Fill, nil)
 		}

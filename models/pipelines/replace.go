@@ -125,8 +125,16 @@ func (t *trainer) columnsOf(name string) string {
 	return tagStages[k].table(nil, nil).columnSetting()
 }
 
-// replace puts the model of another run in the place of a stage's. The labels of folds, which later stages learn from,
-// stay.
+// stays reports whether a file of a stage stays when another model takes its place: the labels of folds, which later stages learn from, and what
+// begins another run of the stage (dsp train --config STAGE/config.yaml).
+func stays(file string) bool {
+	if strings.HasPrefix(file, "fold") {
+		return true
+	}
+	return slices.Contains([]string{configFile, "template", "train.conll", "dev.conll", "train.conllu", "dev.conllu"}, file)
+}
+
+// replace puts the model of another run in the place of a stage's.
 func (t *trainer) replace(r replacement) error {
 	dir := filepath.Join(t.dir, r.stage)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -140,7 +148,7 @@ func (t *trainer) replace(r replacement) error {
 		return err
 	}
 	for _, f := range files {
-		if !strings.HasPrefix(f.Name(), "fold") {
+		if !stays(f.Name()) {
 			if err := os.RemoveAll(filepath.Join(dir, f.Name())); err != nil {
 				return err
 			}

@@ -27,8 +27,21 @@ const (
 	mostTreePasses  = 12
 )
 
-// biaffinePasses are those of a parser that reads an encoder, without development data.
+// biaffinePasses are those of a biaffine parser without development data.
 const biaffinePasses = 6
+
+// encodedDropout is that of a biaffine parser that reads an encoder, whose rows are many numbers for each word.
+const encodedDropout = 0.2
+
+// parserNet is the network of the parser. With an encoder it is biaffine if nothing is said: a linear one would add what the rows of both ends of an
+// arc say; that one sees them together.
+func parserNet(c *config.Config) string {
+	usual := "linear"
+	if c.Encoder != "" {
+		usual = "biaffine"
+	}
+	return cmp.Or(c.StageSettings[treesStage+".net"], usual)
+}
 
 // stageSettingsName is the setting that holds those of single stages.
 const stageSettingsName = "stage-settings"
@@ -37,8 +50,9 @@ const stageSettingsName = "stage-settings"
 var ofStages = []string{"edges", "min-count", "dropout", "arc-units", "label-units"}
 
 // takesStage reports whether a stage takes a setting of a training.
-func takesStage(s settings.Setting) bool {
-	return slices.Contains([]string{"Objective", config.MethodGroup}, s.Group) && !slices.Contains([]string{"prior", "teacher", "teacher-share"}, s.Name) ||
+func takesStage(stage string, s settings.Setting) bool {
+	return stage == treesStage && s.Name == "net" ||
+		slices.Contains([]string{"Objective", config.MethodGroup}, s.Group) && !slices.Contains([]string{"prior", "teacher", "teacher-share"}, s.Name) ||
 		slices.Contains(ofStages, s.Name)
 }
 
@@ -54,9 +68,9 @@ func setStage(stage *config.Config, name string, c *config.Config) error {
 			continue
 		}
 		s, known := settings.Named(all, setting)
-		if !known || !takesStage(s) {
-			return structured.BadInput("--%s %s: a stage has no setting %q of its own; it has those of how a model learns, such as passes, patience, reg, loss, method and gap (dsp train --help --task tag), and %s",
-				stageSettingsName, key, setting, list(ofStages))
+		if !known || !takesStage(of, s) {
+			return structured.BadInput("--%s %s: a stage has no setting %q of its own; it has those of how a model learns, such as passes, patience, reg, loss, method and gap (dsp train --help --task tag), and %s; %s has net, too",
+				stageSettingsName, key, setting, list(ofStages), treesStage)
 		}
 		if err := s.Set(c.StageSettings[key]); err != nil {
 			return structured.BadInput("--%s %s: %w", stageSettingsName, key, err)
@@ -74,9 +88,16 @@ func stageConfig(c *config.Config, name string, watches bool) (config.Config, er
 	s.Passes = passesOf[name]
 	if name == treesStage {
 		s.Task, s.Format, s.Tree, s.Crossing = "parse", formats.Conllu, c.Tree, c.Crossing
-		if s.Loss, s.Method = "hinge", "bcpfw"; c.Encoder != "" { // few calls of the oracle, and little memory
-			biaffine(&s)
-			s.Passes = biaffinePasses
+		switch s.Net = parserNet(c); s.Net {
+		case "linear":
+			s.Loss, s.Method = "hinge", "bcpfw" // few calls of the oracle, and little memory
+		case "biaffine":
+			s.Loss, s.Passes = "crf", biaffinePasses
+			if c.Encoder != "" {
+				s.Dropout = encodedDropout
+			}
+		default:
+			return s, structured.BadInput("--%s %s.net=%s: expected linear or biaffine", stageSettingsName, name, s.Net)
 		}
 	} else {
 		s.Task, s.Format, s.Comments = "tag", formats.Conll, "none" // words may begin with any sign

@@ -358,9 +358,10 @@ func (t *trainer) trees(ctx context.Context) error {
 			return c, err
 		}
 		c.Train = filepath.Join(dir, "train.conllu")
-		if t.encoder != nil {
+		switch {
+		case t.encoder != nil:
 			t.readRows(&c)
-		} else {
+		case c.Net == "linear": // others learn what to make of words and tags
 			c.Template = filepath.Join(dir, "template")
 			if err := os.WriteFile(c.Template, []byte(arcs.Builtin()+template(treesStage)), 0o666); err != nil {
 				return c, err
@@ -376,12 +377,6 @@ func (t *trainer) trees(ctx context.Context) error {
 		return err
 	}
 	return t.finished(r)
-}
-
-// biaffine is the parser that reads an encoder. A linear one would add what the rows of both ends of an arc say; this
-// one sees them together.
-func biaffine(c *config.Config) {
-	c.Net, c.Loss, c.Method, c.Dropout = "biaffine", "crf", "auto", 0.2
 }
 
 // train trains in a folder: a run whose settings begin returns, or the one that is there.

@@ -76,7 +76,7 @@ func TestWordsInContext(t *testing.T) {
 		c.TaskSettings = settings.Texts{"skip": "upos+xpos+feats+lemma+trees", "folds": "2"}
 	})
 	gold := read(t, drawDes(rng, 100))
-	found, err := p.NewWorker().Split(characters.Text(gold), 0, false)
+	found, err := p.NewWorker().Split(characters.Text(gold), 0, GivenParagraphs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestContractionBehindElision(t *testing.T) {
 		"il va jusqu'eux quais.": "il va jusqu' eux quais .",
 		"AUX quais.":             "À LES quais .",
 	} {
-		found, err := p.NewWorker().Split(text, 0, false)
+		found, err := p.NewWorker().Split(text, 0, GivenParagraphs)
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%q: %d sentences, %v", text, len(found), err)
 		}
@@ -159,8 +159,8 @@ func TestUnseenCharactersAreLearned(t *testing.T) {
 	}
 	worker := p.NewWorker()
 	// an empty line ends a paragraph; with lines, every line does
-	for lines, paragraphs := range map[bool]int{false: 2, true: 3} {
-		found, err := worker.Split("Voir Paris\nici.\n\nVoir Lyon ici.", 0, lines)
+	for given, paragraphs := range map[Given]int{GivenParagraphs: 2, GivenLines: 3} {
+		found, err := worker.Split("Voir Paris\nici.\n\nVoir Lyon ici.", 0, given)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,11 +171,31 @@ func TestUnseenCharactersAreLearned(t *testing.T) {
 			}
 		}
 		if got != paragraphs {
-			t.Errorf("lines %v: %d paragraphs, expected %d", lines, got, paragraphs)
+			t.Errorf("%v given: %d paragraphs, expected %d", given, got, paragraphs)
 		}
 	}
+	// a line is a sentence where sentences are given, and its tokens are those that are found without that
+	const two = "Voir Paris ici. Voir Lyon ici.\nVoir Metz ici.\n"
+	split := func(given Given) (sentences []string) {
+		found, err := worker.Split(two, 0, given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range found {
+			line := ""
+			for _, token := range s.Tokens {
+				line += token.Form + "|"
+			}
+			sentences = append(sentences, line)
+		}
+		return sentences
+	}
+	apart, given := split(GivenLines), split(GivenSentences)
+	if want := []string{apart[0] + apart[1], apart[2]}; len(apart) != 3 || !slices.Equal(given, want) || !strings.HasSuffix(given[1], "ici|.|") {
+		t.Errorf("sentences are given: %q, expected %q", given, want)
+	}
 	for _, raw := range []string{"Voir Paris ici.", "Voir \u00a0Paris ici.", "\ufeffVoir Lyon\u200b ici.", "Voir \u034f Metz ici. \u3164", "\u200b \u3164 Voir Metz ici."} {
-		found, err := worker.Split(raw, 0, false)
+		found, err := worker.Split(raw, 0, GivenParagraphs)
 		if err == nil {
 			err = worker.Annotate(found, All())
 		}
@@ -239,12 +259,44 @@ func TestLengthOfStages(t *testing.T) {
 	}
 }
 
+// The parser may be biaffine without an encoder; a linear one is the usual.
+func TestNetOfTheParser(t *testing.T) {
+	text := drawDes(rand.New(rand.NewPCG(8, 1)), 30)
+	for want, given := range map[string]settings.Texts{
+		"linear":   {"trees.passes": "1"},
+		"biaffine": {"trees.passes": "1", "trees.net": "biaffine", "trees.arc-units": "8", "trees.label-units": "8"},
+	} {
+		p, _ := trainOn(t, text, func(c *config.Config) {
+			c.TaskSettings, c.StageSettings = settings.Texts{"skip": "xpos+feats+lemma", "folds": "2"}, given
+		})
+		if m := p.Model(treesStage); m.Config.Net != want {
+			t.Errorf("the parser's net is %s, expected %s", m.Config.Net, want)
+		}
+		sentences := read(t, text)
+		for i := range sentences {
+			for k := range sentences[i].Words {
+				sentences[i].Words[k].Fields[conllu.Head] = conllu.Empty
+			}
+		}
+		if err := p.NewWorker().Annotate(sentences, All()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range sentences {
+			for k := range sentences[i].Words {
+				if sentences[i].Words[k].Fields[conllu.Head] == conllu.Empty {
+					t.Fatalf("%s: sentence %d has words without heads", want, i)
+				}
+			}
+		}
+	}
+}
+
 // Settings that a stage does not take are refused before anything is trained.
 func TestBadStageSettings(t *testing.T) {
 	for key, want := range map[string]string{
 		"passes=3": "expected STAGE.NAME=VALUE", "tags.passes=3": "with a stage of characters", "lemma.train=x": `no setting "train" of its own`, "lemma.nonsense=1": `no setting "nonsense"`,
 		"lemma.passes=x": "lemma.passes", "lemma.passes=-1": "passes", "lemma.patience=2": "needs development data", "lemma.loss=square": "loss", "trees.method=sgdd": "method", "xpos.reg=1": "no effect with",
-		"lemma.search-limit=3": "no setting",
+		"lemma.search-limit=3": "no setting", "upos.net=rnn": `no setting "net"`, "trees.net=rnn": "expected linear or biaffine",
 	} {
 		c := config.Default()
 		c.Task, c.Train = Task, "x"
@@ -337,6 +389,18 @@ func TestReplace(t *testing.T) {
 	}
 	if r.Fingerprint != now.Fingerprint || now.Fingerprint == was.Fingerprint || hashWeights(now.Model(lemma)) != hashWeights(p.Model(lemma)) || hashWeights(now.Model(upos)) != hashWeights(was.Model(upos)) {
 		t.Error("the wrong stages were replaced")
+	}
+	again, err := training.ReadRun(filepath.Join(dir, "lemma")) // what began the stage begins another run of it
+	if err != nil || again.Train != filepath.Join(dir, "lemma", "train.conll") {
+		t.Errorf("the settings of the stage are %q, %v", again.Train, err)
+	}
+	for _, file := range []string{again.Train, again.Template} {
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "lemma", "metrics.jsonl")); err == nil {
+		t.Error("the metrics of the model that was there are left")
 	}
 	if !strings.Contains(log, "behind=trees") {
 		t.Errorf("nothing is said of the stages behind:\n%s", log)

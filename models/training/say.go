@@ -128,6 +128,26 @@ func sayUnknown(log *slog.Logger, known *structured.Alphabet, d *structured.Data
 	}
 	log.Warn("labels that the training data lacks count as errors", "data", d.Name,
 		"labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
+	if known := otherTags(known, u.Names); len(known) > 0 {
+		log.Info("the training data has other tags of these types, as files of IOB1 do: --scheme iob2 learns all tags of a type",
+			"tags", structured.SomeOf(known))
+	}
+}
+
+// otherTags returns the known labels that differ from one of the unknown ones in the letter before the dash alone: I-PER for B-PER.
+func otherTags(known *structured.Alphabet, unknown []string) (tags []string) {
+	types := map[string]bool{}
+	for _, name := range unknown {
+		if letter, kind, dash := strings.Cut(name, "-"); dash && len(letter) == 1 {
+			types[kind] = true
+		}
+	}
+	for _, name := range known.Names() {
+		if letter, kind, dash := strings.Cut(name, "-"); dash && len(letter) == 1 && types[kind] {
+			tags = append(tags, name)
+		}
+	}
+	return tags
 }
 
 // orNone returns a text for the log.

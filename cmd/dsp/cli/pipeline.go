@@ -112,13 +112,13 @@ func noPipeline(cmd *cobra.Command, model string, names ...string) error {
 
 // predictPipeline annotates raw text, or a treebank.
 func predictPipeline(cmd *cobra.Command, u *modelFlags, raw *rawText, fill, to string) (err error) {
-	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "pretokenised", "fill", "to", "bad", tasks.WordsSetting); err != nil {
+	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "presegmented", "pretokenised", "fill", "to", "bad", tasks.WordsSetting); err != nil {
 		return err
 	}
-	if raw.pretokenised {
-		raw.on, raw.lines = true, true
+	if _, err := raw.imply(); err != nil {
+		return err
 	}
-	o := pipelines.Options{Fill: pipelines.All(), Lines: raw.lines, Split: raw.pretokenised, JSON: isSet(cmd, "json"), Threads: u.Threads}
+	o := pipelines.Options{Fill: pipelines.All(), Given: raw.given(), JSON: isSet(cmd, "json"), Threads: u.Threads}
 	switch {
 	case isArchive(to):
 		return structured.BadInput("--to %s: a pipeline has no arrays; a name that does not end in .npz gets what is printed", to)

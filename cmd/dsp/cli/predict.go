@@ -219,7 +219,7 @@ func checkInto(cmd *cobra.Command, o *predictions.Options) error {
 	if o.Into == "" {
 		return nil
 	}
-	for _, name := range []string{"json", "text", "pretokenised", "nbest", "confidence", "marginals", "entropy", "spans",
+	for _, name := range []string{"json", "text", "presegmented", "pretokenised", "nbest", "confidence", "marginals", "entropy", "spans",
 		"picture"} {
 		if cmd.Flags().Changed(name) {
 			return structured.BadInput("--into %s: it keeps the columns of the input, and --%s prints something else or more",
@@ -262,7 +262,7 @@ func checkPrinted(cmd *cobra.Command, arrays bool, to, picture string) error {
 	case picture != "":
 		instead, printed = "--picture", append(printed, "beam", "confidence", "marginals", "decode", "threshold", "force")
 	case arrays:
-		printed = append(printed, "text", "pretokenised", "into", "scheme")
+		printed = append(printed, "text", "presegmented", "pretokenised", "into", "scheme")
 	default:
 		return nil
 	}

@@ -39,7 +39,7 @@ func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 	if q.selected == 0 {
 		return nil
 	}
-	for _, name := range []string{"nbest", "beam", "confidence", "score", "marginals", "samples", "spans", "min-probability", "into", "scheme", "force", "decode", "threshold", "text", "pretokenised", "picture", "to"} {
+	for _, name := range []string{"nbest", "beam", "confidence", "score", "marginals", "samples", "spans", "min-probability", "into", "scheme", "force", "decode", "threshold", "text", "presegmented", "pretokenised", "picture", "to"} {
 		if given(name) {
 			return structured.BadInput("--%s has no effect with --select, which prints no predictions", name)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/tokens"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/predictions/rawtext"
 	"github.com/dsp-go/dsp/structured"
@@ -16,23 +17,53 @@ import (
 
 // rawText holds the flags for input that is raw text.
 type rawText struct {
-	on, lines, pretokenised, inline bool
+	on, lines, presegmented, pretokenised, inline bool
 }
 
 func (t *rawText) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&t.on, "text", false, "the input is raw text, for models that tag or parse words: split it into sentences and tokens by Unicode's rules (annex 29); an empty line ends a paragraph")
+	flags.BoolVar(&t.on, "text", false, "the input is raw text, for models that tag or parse words: split it into sentences and tokens, by what a pipeline has learned, else by Unicode's rules (annex 29); an empty line ends a paragraph")
 	flags.BoolVar(&t.lines, "lines", false, "with --text: every line ends a paragraph, and is answered at once")
+	flags.BoolVar(&t.presegmented, "presegmented", false, "the input is text with a sentence on every line: split it into tokens alone; implies --text and --lines")
 	flags.BoolVar(&t.pretokenised, "pretokenised", false, "the input is text that is split already: every line is a sentence, and blanks separate its tokens; implies --text and --lines")
 	flags.BoolVar(&t.inline, "inline", false, `with --text: print the text with its entities marked, [Rome](LOC); \ goes before [, ] and \ of the text; labels that are no entity tags mark every token`)
+}
+
+// imply turns on what flags imply, and returns the one that asks for raw text.
+func (t *rawText) imply() (asked string, err error) {
+	switch {
+	case t.presegmented && t.pretokenised:
+		return "", structured.BadInput("--pretokenised takes every line as a sentence, too: leave --presegmented out")
+	case t.presegmented:
+		asked = "--presegmented"
+	case t.pretokenised:
+		asked = "--pretokenised"
+	default:
+		return "--text", nil
+	}
+	t.on, t.lines = true, true
+	return asked, nil
+}
+
+// given says what of the splitting of the text is given, for a pipeline.
+func (t *rawText) given() pipelines.Given {
+	switch {
+	case t.pretokenised:
+		return pipelines.GivenTokens
+	case t.presegmented:
+		return pipelines.GivenSentences
+	case t.lines:
+		return pipelines.GivenLines
+	}
+	return pipelines.GivenParagraphs
 }
 
 // refusals refuses flags that do not go with the flags for raw text.
 func (t *rawText) refusals(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
-	asked := "--text"
-	if t.pretokenised {
-		t.on, t.lines, asked = true, true, "--pretokenised"
+	asked, err := t.imply()
+	if err != nil {
+		return err
 	}
 	if !t.on {
 		for _, name := range []string{"lines", "inline"} {
@@ -71,9 +102,9 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 
 // input opens the input of u; its name is for messages.
 func (t *rawText) input(u *modelFlags) (in io.ReadCloser, name string, rules tokens.Rules, err error) {
-	rules = tokens.Rules{Splitter: tokens.Unicode{}, Lines: t.lines}
+	rules = tokens.Rules{Splitter: tokens.Unicode{}, Lines: t.lines, Whole: t.presegmented || t.pretokenised}
 	if t.pretokenised {
-		rules.Splitter, rules.Whole = tokens.Blanks{}, true
+		rules.Splitter = tokens.Blanks{}
 	}
 	if name = u.Path; name == "-" {
 		name = "standard input"

@@ -84,6 +84,10 @@ func release(cmd *cobra.Command, u *modelFlags, to string) error {
 }
 
 func printReleased(w io.Writer, stage string, r models.Released) error {
-	_, err := fmt.Fprintf(w, "%s%d names hashed; in clear are %s\n", stage, r.Hashed, strings.Join(r.Clear, ", "))
+	hashed := fmt.Sprintf("%d names hashed", r.Hashed)
+	if r.Hashed == 0 { // a linear parser's attributes are hashes from the start
+		hashed = "no names to hash"
+	}
+	_, err := fmt.Fprintf(w, "%s%s; in clear are %s\n", stage, hashed, strings.Join(r.Clear, ", "))
 	return err
 }

@@ -141,6 +141,12 @@ func TestPipelinePretokenised(t *testing.T) {
 	if want := "C' est qu' il n' aime pas l' ami du chat . 13\nM. Durand voit l' eau. Il mange 7\n"; got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
+	const two = "M. Durand voit l'eau. Il mange.\nIl mange.\n" // a sentence per line, tokens as the pipeline finds them
+	if out := dspWith(t, two, "predict", "--model", model, "--presegmented").ok().stdout; strings.Count(out, "# text = ") != 2 ||
+		!strings.Contains(out, "# text = M. Durand voit l'eau. Il mange.\n") || !strings.Contains(out, "\teau\t") {
+		t.Errorf("sentences are given: %s", out)
+	}
+	dspWith(t, in, "predict", "--model", model, "--pretokenised", "--presegmented").refused(exitBadInput, "leave --presegmented out")
 	dspWith(t, in, "predict", "--model", model, "--pretokenised", "--inline").refused(exitBadInput, "--inline has no use with a pipeline")
 }
 
@@ -486,8 +492,16 @@ func TestPipelineServed(t *testing.T) {
 	if code, got := post("application/json", "/french", `{"text": "Il mange."}`); code != 200 || got != want {
 		t.Errorf("%d %s, expected %s", code, got, want)
 	}
+	const lines = "Il mange. Il voit l'eau.\nIl mange.\n"
+	for query, flag := range map[string]string{"&lines": "--lines", "&presegmented": "--presegmented", "&lines=true&presegmented=true": "--presegmented", "&presegmented=false": "--text"} {
+		want := dspWith(t, lines, "predict", "--model", model, "--text", flag).ok().stdout
+		if code, got := post("text/plain", "/french?format=conllu"+query, lines); code != 200 || got != want {
+			t.Errorf("%s: %d %s, expected %s", query, code, got, want)
+		}
+	}
 	for _, c := range [][3]string{
 		{"/french", `{"texts": 1}`, "text"},
+		{"/french?presegmented=maybe", `{"text": "Il"}`, "presegmented=maybe: expected true or false"},
 		{"/french?nbest=2", `{"text": "Il"}`, "nbest"},
 		{"/french?format=x", `{"text": "Il"}`, "format=x"},
 		{"/french", "\xff", "UTF-8"},

@@ -348,6 +348,16 @@ func TestPretokenised(t *testing.T) {
 	if want := []string{"don't", "U.S.-led", "fox.", "", "and", "so", "on.", "Yes", ""}; !slices.Equal(words, want) {
 		t.Errorf("%q, expected %q", words, want)
 	}
+	words = nil // with a sentence per line that is to be split into tokens
+	got = dspWith(t, "It ends. Yes!\nthe fox\n", "predict", "--model", wordTagger(t), "--presegmented").ok().stdout
+	for line := range strings.Lines(got) {
+		word, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		words = append(words, word)
+	}
+	if want := []string{"It", "ends", ".", "Yes", "!", "", "the", "fox", ""}; !slices.Equal(words, want) {
+		t.Errorf("%q, expected %q", words, want)
+	}
+	dspWith(t, "x", "predict", "--model", wordTagger(t), "--presegmented", "--pretokenised").refused(exitBadInput, "leave --presegmented out")
 }
 
 // A file of words alone gets a column behind a tab: it has no separator of its own.

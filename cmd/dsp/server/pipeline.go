@@ -139,7 +139,7 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 	defer leave()
 	var paragraphs []lineText
 	for _, t := range texts {
-		for _, p := range pipelines.Pieces(t.Text, o.lines) {
+		for _, p := range pipelines.Pieces(t.Text, o.given) {
 			if n, most := utf8.RuneCountInString(p.Text), charactersPerPosition*s.o.Limits.Positions; n > most {
 				what, instead := "paragraph", "part it by empty lines, or send shorter texts"
 				if t.words {
@@ -158,9 +158,9 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 		var sentences []conllu.Sentence
 		err := l.run(r.Context(), l.splitting(p.Text), func(worker *pipelines.Worker) (err error) {
 			if p.words {
-				sentences, err = worker.Pretokenised(p.Text)
+				sentences, err = worker.Split(p.Text, 0, pipelines.GivenTokens)
 			} else {
-				sentences, err = worker.Split(p.Text, p.Start, o.lines)
+				sentences, err = worker.Split(p.Text, p.Start, o.given)
 			}
 			return err
 		})
@@ -195,7 +195,10 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 }
 
 // lineQuery is what the query of a request asks of a pipeline.
-type lineQuery struct{ conllu, lines bool }
+type lineQuery struct {
+	conllu bool
+	given  pipelines.Given
+}
 
 func lineOptions(r *http.Request) (o lineQuery, err error) {
 	for key, values := range r.URL.Query() {
@@ -206,14 +209,20 @@ func lineOptions(r *http.Request) (o lineQuery, err error) {
 			o.conllu = value == "conllu"
 		case key == "format":
 			return o, structured.BadInput("format=%s: expected json or conllu", value)
-		case key == "lines":
-			if o.lines = true; value != "" {
-				if o.lines, err = strconv.ParseBool(value); err != nil {
-					return o, structured.BadInput("lines=%s: expected true or false", value)
+		case key == "lines" || key == "presegmented":
+			on := true
+			if value != "" {
+				if on, err = strconv.ParseBool(value); err != nil {
+					return o, structured.BadInput("%s=%s: expected true or false", key, value)
 				}
 			}
+			if on && key == "lines" {
+				o.given = max(o.given, pipelines.GivenLines)
+			} else if on {
+				o.given = pipelines.GivenSentences
+			}
 		default:
-			return o, structured.BadInput("a pipeline has no option %q; it takes format and lines", key)
+			return o, structured.BadInput("a pipeline has no option %q; it takes format, lines and presegmented", key)
 		}
 	}
 	return o, nil

@@ -3,6 +3,7 @@
 package characters
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -230,6 +231,20 @@ func (p Paragraph) Given(predicted []string) []string {
 			labels[k] = Multiword
 		default:
 			labels[k] = End
+		}
+	}
+	return labels
+}
+
+// OneSentence returns labels that have the tokens of those predicted, and no end of a sentence within the paragraph.
+func OneSentence(predicted []string) []string {
+	labels := slices.Clone(predicted)
+	for k, label := range labels {
+		switch label {
+		case SentenceEnd:
+			labels[k] = End
+		case MultiwordSentence:
+			labels[k] = Multiword
 		}
 	}
 	return labels
