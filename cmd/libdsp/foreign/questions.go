@@ -58,7 +58,10 @@ func (t *Batch) Exp(values [][]float32, run Run, μ float64, value []float64, u 
 	if err := t.sums(value, μ, u); err != nil {
 		return 0, err
 	}
-	return t.each(values, run, func(l *lane, lo, hi int) { l.exp(t, μ, lo, hi, value, u) })
+	return t.each(values, run, func(l *lane, lo, hi int) {
+		l.exp(t, μ, lo, hi, value, u)
+		l.endMarginals(t, u, lo, hi)
+	})
 }
 
 // exp is Exp for a share.
@@ -108,6 +111,7 @@ func (t *Batch) Loss(values [][]float32, run Run, y []int32, value []float64, gr
 			}
 			l.u.Add(b, gold, -1)
 		}
+		l.endMarginals(t, gradient, lo, hi)
 	})
 }
 
@@ -146,8 +150,8 @@ func (t *Batch) TopK(values [][]float32, run Run, k int, y []int32, score []floa
 	})
 }
 
-// Sample draws k outputs of every example at temperature μ, by a seed per example [B]: count [B] is k, or 0 where there is no output; y as in
-// TopK.
+// Sample draws k outputs of every example at temperature μ, by a seed per example [B]: count [B] is k, or 0 where there is no output or
+// potentials are not valid; y as in TopK.
 func (t *Batch) Sample(values [][]float32, run Run, μ float64, k int, seeds []uint64, y []int32, count []int) (int, error) {
 	if k < 1 || k > mostNumbers || t.Numbers() > 0 && k > math.MaxInt/16/t.Numbers() {
 		return 0, fmt.Errorf("%d samples, expected at least 1", k)
@@ -267,6 +271,7 @@ func (t *Batch) Hessian(values [][]float32, run Run, μ float64, direction, prod
 		if t.rooted == nil {
 			l.into(t, product, lo, hi)
 			l.chart.HessianProduct(θ, μ, &l.direction, &l.u)
+			l.endMarginals(t, product, lo, hi)
 			return
 		}
 		l.widened.widen(t.rooted, &l.direction, 0)

@@ -4,7 +4,6 @@ import ctypes
 import functools
 import json
 import os
-import threading
 import weakref
 
 import numpy as np
@@ -15,7 +14,7 @@ from ._library import CLayout, Error, Run
 __all__ = ["Form", "Batch", "offsets", "set_threads", "get_threads", "Error"]
 
 _FLOAT = np.dtype(np.float32)
-_BUDGET = 50_000  # microseconds: a call in the main thread looks at signals that often
+_BUDGET = 50_000  # microseconds: a question returns to Python that often, whose main thread then looks at signals
 _threads = max(1, int(os.environ.get("DSP_THREADS", "1")))
 
 
@@ -82,7 +81,7 @@ class _Handle:
     """A handle of the library, made again in a process that was forked."""
 
     def _made(self):
-        if self._generation != _library.generation() or self._number is None:
+        if self._generation != _library.oracles.generation or self._number is None:
             self._number, self._generation = self._make(), _library.generation()
             weakref.finalize(self, _release, self._number, self._generation).atexit = False
         return self._number
@@ -101,7 +100,7 @@ class Form(_Handle):
     Attributes: structure; parts, a list of (name, width, tied), where a tied part has one row that all examples share; sums, ranks, draws:
     whether exp and loss, top, and sample answer; hessian: whether hessian answers; exact: whether answers are exact and not bounds.
 
-    Structures and settings: "chain" (labels, per_position), "second-order chain" (labels), "segmentation" and "counted segmentation" (tags,
+    Structures and settings: "chain" (labels, per_position, ends), "second-order chain" (labels), "segmentation" and "counted segmentation" (tags,
     longest, ends, whole), "transcript" (labels, of which the first is the blank), "projective tree", "non-projective tree" and "projective
     tree with siblings" (labels, roots), "constituent tree" (labels), "PCFG" (nonterminals, preterminals, per_example), "matching", "complete matching", "monotone alignment", "choice", "graph"
     (labels, edges, types, inference), "window" (height, width, limit).
@@ -226,8 +225,8 @@ class Batch(_Handle):
 
     def _ask(self, question, values, *arguments):
         arrays = self._values(values)
-        number, f = self._made(), getattr(_library.library(), "dsp_" + question)
-        run = Run(_threads, 0, _BUDGET if threading.current_thread() is threading.main_thread() else 0, 0)
+        number, f = self._made(), getattr(_library.library(), question)
+        run = Run(_threads, 0, _BUDGET, 0)
         at, there = _addressof(run), _addressof(arrays)
         while True:
             message = f(number, there, at, *arguments)
@@ -250,28 +249,28 @@ class Batch(_Handle):
         """The best outputs, int32 [numbers], and their scores, float64 [B]: −∞ where there is no output, and an upper bound of the best score if
         the form is not exact."""
         y, value = np.empty(self.numbers, np.int32), np.empty(self.examples)
-        self._ask("max", values, _address(y), _address(value))
+        self._ask("dsp_max", values, _address(y), _address(value))
         return y, value
 
     def exp(self, values, mu=1.0, marginals=True):
         """μ·log Σ exp(score/μ) over all outputs, float64 [B], and the marginals: a float32 array per part, of one row per example for tied ones."""
         value, u = np.empty(self.examples), self._marginals() if marginals else None
         to = _pointers(u) if marginals else None
-        self._ask("exp", values, mu, _address(value), ctypes.addressof(to) if marginals else None)
+        self._ask("dsp_exp", values, mu, _address(value), ctypes.addressof(to) if marginals else None)
         return value, u
 
     def loss(self, values, y):
         """−log p(y), float64 [B], never below 0, and its gradient, in the form of marginals."""
         y, value, u = self._outputs(y), np.empty(self.examples), self._marginals()
         to = _pointers(u)
-        self._ask("loss", values, _address(y), _address(value), ctypes.addressof(to))
+        self._ask("dsp_loss", values, _address(y), _address(value), ctypes.addressof(to))
         return value, u
 
     def top(self, values, k):
         """The k best outputs: for each example an int32 array [count, length], count at most k, and float64 scores [count]."""
         y, score = np.empty(max(0, k) * self.numbers, np.int32), np.empty((self.examples, max(0, k)))
         count = np.empty(self.examples, np.int64)
-        self._ask("top", values, k, _address(y), _address(score), _address(count))
+        self._ask("dsp_top", values, k, _address(y), _address(score), _address(count))
         return self._lists(y, k, count), [s[:c] for s, c in zip(score, count)]
 
     def sample(self, values, n, seeds, mu=1.0):
@@ -280,7 +279,7 @@ class Batch(_Handle):
         if seeds.shape != (self.examples,):
             raise Error(f"seeds of the shape {seeds.shape}, expected {(self.examples,)}")
         y, count = np.empty(max(0, n) * self.numbers, np.int32), np.empty(self.examples, np.int64)
-        self._ask("sample", values, mu, n, _address(seeds), _address(y), _address(count))
+        self._ask("dsp_sample", values, mu, n, _address(seeds), _address(y), _address(count))
         return self._lists(y, n, count)
 
     def _lists(self, y, k, count):
@@ -289,7 +288,7 @@ class Batch(_Handle):
     def score(self, values, y):
         """The scores of outputs, float64 [B]."""
         y, value = self._outputs(y), np.empty(self.examples)
-        self._ask("score", values, _address(y), _address(value))
+        self._ask("dsp_score", values, _address(y), _address(value))
         return value
 
     def hessian(self, values, direction, mu=1.0):
@@ -297,17 +296,17 @@ class Batch(_Handle):
         it. It is computed in float64, without vector kernels, for forms whose hessian is true: slower than exp, and exact but for rounding."""
         product, d = self._marginals(), self._values(direction)
         to = _pointers(product)
-        self._ask("hessian", values, mu, ctypes.addressof(d), ctypes.addressof(to))
+        self._ask("dsp_hessian", values, mu, ctypes.addressof(d), ctypes.addressof(to))
         return product
 
     def entropy(self, values, mu=1.0):
         """The entropy of the outputs in nats, float64 [B]."""
         value = np.empty(self.examples)
-        self._ask("divergence", values, None, mu, _address(value))
+        self._ask("dsp_divergence", values, None, mu, _address(value))
         return value
 
     def kl(self, values, other, mu=1.0):
         """KL(p‖q) in nats, float64 [B], of the distributions p of values and q of other."""
         value, q = np.empty(self.examples), self._values(other)
-        self._ask("divergence", values, ctypes.addressof(q), mu, _address(value))
+        self._ask("dsp_divergence", values, ctypes.addressof(q), mu, _address(value))
         return value

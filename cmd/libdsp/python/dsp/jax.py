@@ -29,7 +29,7 @@ def _shapes(layout, gradients):
 
 def _sources(layout):
     """The shape of each of the user's arrays, and whether examples share it."""
-    shared = {part.source for part in layout.parts if part.tied} | {a.source for a in layout.added}
+    shared = {part.source for part in layout.parts if part.tied}
     return [(shape, k in shared) for k, shape in enumerate(layout.shapes)]
 
 

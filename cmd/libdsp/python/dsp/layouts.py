@@ -27,27 +27,11 @@ class Part:
         self.zeros = None if zeros is None else np.zeros((zeros, width), np.float32)
 
 
-class Added:
-    """Potentials that are added to some rows of the first part: rows, at most one of each example, and which examples these are."""
-
-    def __init__(self, source, rows, examples):
-        self.source, self.rows, self.examples = source, _even(rows), _even(examples)
-
-
-def _even(index):
-    """A slice in place of an index whose numbers are evenly spaced: it takes less time."""
-    if len(index) == 0:
-        return index
-    step = int(index[1] - index[0]) if len(index) > 1 else 1
-    last = int(index[-1])
-    return slice(int(index[0]), last + 1, step) if step > 0 and (np.diff(index) == step).all() else index
-
-
 class Layout:
     """A batch whose potentials come from a user's arrays of the given shapes."""
 
-    def __init__(self, batch, parts, shapes, encode, decode, added=()):
-        self.batch, self.parts, self.shapes, self.added = batch, parts, shapes, added
+    def __init__(self, batch, parts, shapes, encode, decode):
+        self.batch, self.parts, self.shapes = batch, parts, shapes
         self.encode, self.decode = encode, decode  # a user's outputs to int32 [numbers], and back from outputs of one or of several examples
 
     @once
@@ -65,7 +49,7 @@ class Layout:
         def whole(k, p):
             return p.source == k and p.index is None and p.columns is None and not p.words
 
-        return not self.added and all(whole(k, p) for k, p in enumerate(self.parts))
+        return all(whole(k, p) for k, p in enumerate(self.parts))
 
     @once
     def alone(self):
@@ -93,10 +77,6 @@ class Layout:
             if part.columns is not None:
                 x = x[:, part.columns]
             values.append(np.ascontiguousarray(x))
-        if self.added:
-            values[0] = values[0].copy()
-            for a in self.added:
-                values[0][a.rows] += arrays[a.source]
         return Fitting(self.batch.asked, values)
 
     def dot(self, u, values):
@@ -119,13 +99,6 @@ class Layout:
         if self.alone and scale is not None:
             return [(x * scale).reshape(shape) for x, shape in zip(u, self.shapes)]
         out = [None] * len(self.shapes)
-        for a in self.added:
-            x = u[0][a.rows]
-            if scale is not None:
-                out[a.source] = scale[a.examples] @ x
-            else:
-                out[a.source] = np.zeros((self.batch.examples,) + self.shapes[a.source], np.float32)
-                out[a.source][a.examples] = x
         for x, part, count in zip(u, self.parts, self.counts):
             if part.source is None:
                 continue
@@ -186,7 +159,8 @@ def host(x):
     if type(x) is np.ndarray:
         return x
     if hasattr(x, "detach"):
-        x = x.detach()
+        if x.requires_grad:
+            x = x.detach()
         return x.numpy() if x.is_cpu else x.cpu().numpy()
     return np.asarray(x)
 
@@ -260,7 +234,7 @@ def _kept(key, make):
 def _known(x):
     """What a layout depends on of an argument: the shape of an array, or a setting, which may be a number of NumPy."""
     shape = getattr(x, "shape", None)
-    return x if shape is None else tuple(shape) or x.item()
+    return x if shape is None else shape or x.item()
 
 
 def _by_shapes(*contents):
@@ -293,8 +267,8 @@ def _shape(x, what, *expected):
 
 @_by_shapes("lengths", "mask")
 def linear_chain(node, edge, lengths=None, mask=None, start=None, end=None):
-    """node [B, T, Y]; edge [Y, Y] from row to column, or [B, T, Y, Y], of which row t scores the step into position t; start [Y] and end [Y], added to
-    the first and the last position of each example, both optional."""
+    """node [B, T, Y]; edge [Y, Y] from row to column, or [B, T, Y, Y], of which row t scores the step into position t; start [Y] and end [Y] of the
+    first and the last label, both optional."""
     _shape(node, "node", None, None, None)
     B, T, Y = node.shape
     steps = len(edge.shape) == 4
@@ -302,18 +276,21 @@ def linear_chain(node, edge, lengths=None, mask=None, start=None, end=None):
     for x, what in (start, "start"), (end, "end"):
         if x is not None:
             _shape(x, what, Y)
-    at = Positions(B, T, lengths, mask)
+    at, ends = Positions(B, T, lengths, mask), start is not None or end is not None
 
     def make():
         o = offsets(at.lengths)
-        form = Form("chain", labels=Y, per_position=True) if steps else Form("chain", labels=Y)
+        settings = {name: True for name, is_so in (("per_position", steps), ("ends", ends)) if is_so}
+        rows = [o, o if steps else None] + [None, None] * ends
         parts = [Part(0, Y, at.index), Part(1, Y * Y, at.index if steps else None, not steps)]
-        shapes, added, some = [(B, T, Y), (B, T, Y, Y) if steps else (Y, Y)], [], np.flatnonzero(at.lengths)
-        for x, rows in (start, o[:-1][some]), (end, o[1:][some] - 1):
-            if x is not None:
-                added.append(Added(len(shapes), rows, some))
+        shapes = [(B, T, Y), (B, T, Y, Y) if steps else (Y, Y)]
+        for x in (start, end) if ends else ():
+            if x is None:
+                parts.append(Part(None, Y, tied=True, zeros=1))
+            else:
+                parts.append(Part(len(shapes), Y, tied=True))
                 shapes.append((Y,))
-        return Layout(Batch(form, o, [o, o if steps else None]), parts, shapes, at.take, at.pad, added)
+        return Layout(Batch(Form("chain", labels=Y, **settings), o, rows), parts, shapes, at.take, at.pad)
 
     return _kept(("chain", steps, Y, start is not None, end is not None, at.key), make)
 

@@ -32,20 +32,20 @@ def _numbers(tensor):
     return x.numpy()
 
 
-def _rows(layout, tensors):
-    """The values of the parts, in the memory of the tensors themselves where they are of the library's type."""
-    if layout.direct:
+def _rows(layout, kinds, tensors):
+    """The values of the parts, in the memory of the tensors themselves where they are as the library wants them."""
+    if kinds is None and layout.direct:
         for x in tensors:
-            if x.dtype is not torch.float32 or not x.is_cpu or not x.is_contiguous():
+            if not x.is_contiguous():
                 break
         else:
             return Fitting(layout.batch.asked, (), [x.data_ptr() for x in tensors])
     return layout.rows([_numbers(x) for x in tensors])
 
 
-def _answer(layout, y, wanted, tensors):
+def _answer(layout, kinds, y, wanted, tensors):
     """log Σ exp(score) [B], or −log p(y) if outputs y are given; and the gradient by each part, if it is wanted."""
-    if _there(layout, tensors):
+    if kinds is not None and _there(layout, tensors):
         values, B = _on_gpu(tensors), layout.batch.examples
         value = _empty((B,), torch.float64, tensors[0].device)
         u = None
@@ -56,7 +56,7 @@ def _answer(layout, y, wanted, tensors):
         else:
             cuda.exp(layout.batch, values, value, u)
         return value, u
-    values = _rows(layout, tensors)
+    values = _rows(layout, kinds, tensors)
     if y is not None:
         return layout.batch.loss(values, y)
     return layout.batch.exp(values, marginals=wanted)
@@ -100,14 +100,11 @@ def _kinds(tensors):
     return None
 
 
-def _given(value, tensors):
+def _given(value, kinds):
     """A value of the library, float64, as potentials of these types and devices are answered."""
-    if torch.is_tensor(value):
-        return value.to(_precision(tensors))
-    if _precision(tensors) is torch.float32:
-        value = value.astype(np.float32)
-    value = torch.from_numpy(value)
-    return value if tensors[0].is_cpu else value.to(tensors[0].device)
+    if kinds is None:
+        return torch.from_numpy(value.astype(np.float32))
+    return _tensor(value).to(kinds[0][1], _precision(kinds))
 
 
 class _LogPartition(torch.autograd.Function):
@@ -115,10 +112,11 @@ class _LogPartition(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, layout, y, *tensors):
-        value, ctx.u = _answer(layout, y, any(ctx.needs_input_grad), tensors)
-        ctx.layout, ctx.kinds = layout, _kinds(tensors)
+        kinds = _kinds(tensors)
+        value, ctx.u = _answer(layout, kinds, y, True in ctx.needs_input_grad, tensors)
+        ctx.layout, ctx.kinds = layout, kinds
         ctx.save_for_backward(*tensors)  # for _Pullback
-        return _given(value, tensors)
+        return _given(value, kinds)
 
     @staticmethod
     def backward(ctx, g):
@@ -132,8 +130,9 @@ class _Functional(torch.autograd.Function):
 
     @staticmethod
     def forward(layout, y, *tensors):
-        value, u = _answer(layout, y, True, tensors)
-        return (_given(value, tensors), *map(_tensor, u))
+        kinds = _kinds(tensors)
+        value, u = _answer(layout, kinds, y, True, tensors)
+        return (_given(value, kinds), *map(_tensor, u))
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -241,11 +240,9 @@ def _both(layout, tensors):
     return values[0], values[1] if len(values) > 1 else None
 
 
-def _precision(tensors):
-    for x in tensors:
-        if x.dtype is torch.float64:
-            return torch.float64
-    return torch.float32
+def _precision(kinds):
+    """The type of answers: that of numbers of the highest precision among potentials, at least float32."""
+    return torch.float64 if kinds is not None and any(dtype is torch.float64 for dtype, _ in kinds) else torch.float32
 
 
 @torch.compiler.disable
@@ -263,7 +260,7 @@ def _log_partition(layout, y, tensors):
 
 @torch.compiler.disable
 def _divergence(layout, tensors):
-    return _Divergence.apply(layout, *tensors).to(tensors[0].device, _precision(tensors))
+    return _Divergence.apply(layout, *tensors).to(tensors[0].device, _precision(_kinds(tensors)))
 
 
 class _Tensors(distributions.Distribution):
@@ -282,7 +279,7 @@ class _Tensors(distributions.Distribution):
     def _give(self, x):
         x = torch.from_numpy(x)
         if x.is_floating_point():
-            x = x.to(_precision(self._arrays))
+            x = x.to(_precision(_kinds(self._arrays)))
         return x.to(self._arrays[0].device)
 
     @once
