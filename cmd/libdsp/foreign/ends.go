@@ -20,17 +20,18 @@ func endsForm(chain structured.Form, labels int) structured.Form {
 	return chain
 }
 
-// addEnds makes a part, node scores of a share, their sum with the ends, in the memory of to, which it returns.
-func addEnds(to []float32, node *structured.Part, ends [][]float32) []float32 {
+// addEnds makes a part, node scores of a share, their sum with the ends, in the memory of to, which it returns. The ends
+// of example b begin at b·step: 0 where examples share them.
+func addEnds(to []float32, node *structured.Part, start, end []float32, step int) []float32 {
 	to = append(to[:0], node.Values...)
 	node.Values = to
 	for b := range len(node.Offsets) - 1 {
 		first, last := endRows(node, b)
 		for i := range first {
-			first[i] += ends[0][i]
+			first[i] += start[b*step+i]
 		}
 		for i := range last {
-			last[i] += ends[1][i]
+			last[i] += end[b*step+i]
 		}
 	}
 	return to

@@ -88,7 +88,7 @@ func TestEnds(t *testing.T) {
 			check(b.Score(p, run, a.y, value()))
 			check(b.Divergence(p, nil, run, 0.7, value()))
 			check(b.Divergence(p, q, run, 0.7, value()))
-			check(b.Hessian(p, run, 0.7, q, parts()))
+			check(b.Hessian(p, run, 0.7, q, false, parts()))
 			return a
 		}
 		a, plain := ask(got, p, q), ask(want, pAdded, qAdded)

@@ -34,6 +34,7 @@ type lane struct {
 	chart     *chart.Oracle         // what answers questions that the oracle does not
 	direction structured.Potentials // of Hessian
 	widened   rooted                // the direction for the trees of several roots
+	each      []int                 // 0, 1, 2, …: offsets of a direction of its own for every example
 	turned    []float32             // the direction of node, with ends
 }
 
@@ -138,7 +139,7 @@ func (l *lane) share(t *Batch, values [][]float32, lo, hi int) {
 	}
 	if t.form.ends() {
 		l.θ.Parts = l.θ.Parts[:start]
-		l.node = addEnds(l.node, &l.θ.Parts[0], values[start:])
+		l.node = addEnds(l.node, &l.θ.Parts[0], values[start], values[start+1], 0)
 	}
 	l.θ.Gold, l.θ.Graphs = l.θ.Gold[:0], l.θ.Graphs[:0]
 	if t.gold != nil {
@@ -149,18 +150,30 @@ func (l *lane) share(t *Batch, values [][]float32, lo, hi int) {
 	}
 }
 
-// along makes a lane's direction examples lo to hi-1 of an array for each part, of the form of its θ.
-func (l *lane) along(t *Batch, values [][]float32, lo, hi int) {
+// along makes a lane's direction examples lo to hi-1 of an array for each part, of the form of its θ; with own, of
+// marginals: parts that examples share have a row for each.
+func (l *lane) along(t *Batch, values [][]float32, own bool, lo, hi int) {
+	for len(l.each) <= hi-lo {
+		l.each = append(l.each, len(l.each))
+	}
 	l.direction.Structure, l.direction.Outputs = l.θ.Structure, l.θ.Outputs
 	l.direction.Parts = append(l.direction.Parts[:0], l.θ.Parts...)
 	for k := range l.direction.Parts {
 		p := &l.direction.Parts[k]
-		if p.Values = values[k]; p.Offsets != nil {
+		switch p.Values = values[k]; {
+		case p.Offsets != nil:
 			p.Values = within(p.Values, t.parts[k].Offsets[lo]*p.Width, t.parts[k].Offsets[hi]*p.Width)
+		case own:
+			p.Values, p.Offsets = within(p.Values, lo*p.Width, hi*p.Width), l.each[:hi-lo+1]
 		}
 	}
 	if t.form.ends() {
-		l.turned = addEnds(l.turned, &l.direction.Parts[0], values[start:])
+		first, step := 0, 0
+		if own {
+			step = t.parts[start].Width
+			first = lo * step
+		}
+		l.turned = addEnds(l.turned, &l.direction.Parts[0], values[start][first:], values[start+1][first:], step)
 	}
 }
 

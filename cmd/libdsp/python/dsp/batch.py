@@ -291,12 +291,13 @@ class Batch(_Handle):
         self._ask("dsp_score", values, _address(y), _address(value))
         return value
 
-    def hessian(self, values, direction, mu=1.0):
+    def hessian(self, values, direction, mu=1.0, own=False):
         """The product of the Hessian of μ·log Σ exp(score/μ) with a direction in the form of values, in the form of marginals: their derivative along
-        it. It is computed in float64, without vector kernels, for forms whose hessian is true: slower than exp, and exact but for rounding."""
-        product, d = self._marginals(), self._values(direction)
+        it. It is computed in float64, without vector kernels, for forms whose hessian is true: slower than exp, and exact but for rounding. With own,
+        each example has a direction of its own, in the form of marginals."""
+        product, d = self._marginals(), self._own(direction) if own else self._values(direction)
         to = _pointers(product)
-        self._ask("dsp_hessian", values, mu, ctypes.addressof(d), ctypes.addressof(to))
+        self._ask("dsp_hessian", values, mu, ctypes.addressof(d), own, ctypes.addressof(to))
         return product
 
     def entropy(self, values, mu=1.0):
@@ -310,3 +311,20 @@ class Batch(_Handle):
         value, q = np.empty(self.examples), self._values(other)
         self._ask("dsp_divergence", values, ctypes.addressof(q), mu, _address(value))
         return value
+
+    def indicator(self, y, value=None):
+        """How often outputs use each potential, in the form of marginals: the gradient of their scores. With the value that max gave beside y it is a
+        subgradient of it: zeros of an example without an output, and NaN of one of NaN."""
+        y, u = self._outputs(y), self._marginals()
+        value, to = None if value is None else np.ascontiguousarray(value, np.float64), _pointers(u)
+        if value is not None and value.shape != (self.examples,):
+            raise Error(f"values of the shape {value.shape}, expected {(self.examples,)}")
+        _library.check(_library.library().dsp_indicator(self._made(), _address(y), _address(value), ctypes.addressof(to)))
+        return u
+
+    def _own(self, direction):
+        for x, shape, (name, _, _) in zip(direction, self._shapes, self.form.parts):
+            if not isinstance(x, np.ndarray) or x.dtype != _FLOAT or not x.flags.c_contiguous or x.size != shape[0] * shape[1]:
+                raise Error(f"direction of part {name!r}: expected a contiguous float32 array of the shape {shape}, found "
+                            f"{getattr(x, 'dtype', type(x))} of the shape {getattr(x, 'shape', ())}")
+        return _pointers(direction)

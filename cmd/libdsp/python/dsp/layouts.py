@@ -79,6 +79,14 @@ class Layout:
             values.append(np.ascontiguousarray(x))
         return Fitting(self.batch.asked, values)
 
+    def own_rows(self, arrays):
+        """The rows of a direction of each example's own, of arrays in the shapes that spread gives marginals."""
+        rows = list(self.rows(arrays))
+        for k, part in enumerate(self.parts):
+            if part.tied and part.source is None:
+                rows[k] = np.zeros((self.batch.examples, part.width), np.float32)
+        return rows
+
     def dot(self, u, values):
         """⟨u, values⟩ of each example, float64 [B], for marginals u and values of the parts."""
         B = self.batch.examples

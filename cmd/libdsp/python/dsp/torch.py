@@ -233,6 +233,129 @@ class _DivergenceGradient(torch.autograd.Function):
         raise Error("dsp has no second derivatives of entropy and kl")
 
 
+class _Score(torch.autograd.Function):
+    """The scores of outputs y [B], or the best ones where y is None, with what _Used needs. value: what they are, if it is known."""
+
+    @staticmethod
+    def forward(layout, y, value, *tensors):
+        kinds = _kinds(tensors)
+        if y is None:
+            y, value = layout.batch.max(_rows(layout, kinds, tensors))
+        best = value
+        if value is None:
+            value, best = layout.batch.score(_rows(layout, kinds, tensors), y), np.zeros(layout.batch.examples)
+        return _given(value, kinds), torch.from_numpy(np.array(y, np.int32)), torch.from_numpy(best)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.layout, y, value, *tensors = inputs
+        ctx.kinds, ctx.best = _kinds(tensors), y is None or value is not None
+        ctx.mark_non_differentiable(*output[1:])
+        ctx.save_for_backward(*output[1:])
+
+    @staticmethod
+    def backward(ctx, g, *_):
+        if ctx.best and not ctx.layout.batch.form.exact:
+            raise Error(f"max of a {ctx.layout.batch.form.structure} is a bound here, which has no gradient: take score(argmax)")
+        return (None, None, None, *_Used.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
+
+
+class _Used(torch.autograd.Function):
+    """g [B] times what outputs y use: the gradient of their scores, and of best scores a subgradient."""
+
+    @staticmethod
+    def forward(layout, kinds, g, y, best):
+        return _pullback(layout, kinds, g, layout.batch.indicator(y.numpy(), best.numpy()))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.layout, ctx.kinds, g, *saved = inputs
+        ctx.g = g.dtype, g.device
+        ctx.save_for_backward(*saved)
+
+    @staticmethod
+    def backward(ctx, *directions):
+        return (None, None, _Along.apply(ctx.layout, ctx.g, *ctx.saved_tensors, *directions), None, None)
+
+
+class _Along(torch.autograd.Function):
+    """The products [B] of what outputs y use with a direction: what _Used pulls back."""
+
+    @staticmethod
+    def forward(layout, kind, y, best, *direction):
+        u = layout.batch.indicator(y.numpy(), best.numpy())
+        along = layout.dot(u, layout.rows([_numbers(x) for x in direction]))
+        return torch.from_numpy(along).to(kind[1], kind[0])
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.layout, _, y, best, *direction = inputs
+        ctx.kinds = _kinds(direction)
+        ctx.save_for_backward(y, best)
+
+    @staticmethod
+    def backward(ctx, g):
+        return (None, None, None, None, *_Used.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
+
+
+class _Marginals(torch.autograd.Function):
+    """Marginals in the shapes of tensors, those of shared ones for each example. u: what they are, if it is known."""
+
+    @staticmethod
+    def forward(layout, u, *tensors):
+        kinds = _kinds(tensors)
+        if u is None:
+            u = layout.batch.exp(_rows(layout, kinds, tensors))[1]
+        return tuple(_given(x, kinds) for x in layout.spread(u))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.layout, _, *tensors = inputs
+        ctx.save_for_backward(*tensors)
+
+    @staticmethod
+    def backward(ctx, *directions):
+        if not ctx.layout.batch.form.hessian:
+            raise Error(f"dsp has no gradient of marginals of a {ctx.layout.batch.form.structure}")
+        return (None, None, *_MarginalsGradient.apply(ctx.layout, *directions, *ctx.saved_tensors))
+
+
+class _MarginalsGradient(torch.autograd.Function):
+    """What _Marginals pulls back: the sum over examples of their Hessians' products with directions of their own. It has no derivative itself."""
+
+    @staticmethod
+    def forward(layout, *both):
+        n = len(layout.shapes)
+        directions, tensors = both[:n], both[n:]
+        values = layout.rows([_numbers(x) for x in tensors])
+        product = layout.batch.hessian(values, layout.own_rows([_numbers(x) for x in directions]), own=True)
+        return _pullback(layout, _kinds(tensors), torch.ones(layout.batch.examples), product)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise Error("dsp has no second derivatives of marginals")
+
+
+class _Constant(torch.autograd.Function):
+    """A tensor whose derivative by others is an error, not 0."""
+
+    @staticmethod
+    def forward(what, x, *tensors):
+        return x.view_as(x)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.what = inputs[0]
+
+    @staticmethod
+    def backward(ctx, g):
+        raise Error(f"dsp has no gradient of {ctx.what}")
+
+
 def _both(layout, tensors):
     """The values of the parts of one distribution, and of another or None."""
     n = len(layout.shapes)
@@ -263,6 +386,20 @@ def _divergence(layout, tensors):
     return _Divergence.apply(layout, *tensors).to(tensors[0].device, _precision(_kinds(tensors)))
 
 
+def _differentiable(tensors):
+    return torch._C._are_functorch_transforms_active() or torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+
+
+@torch.compiler.disable
+def _scores(layout, y, value, tensors):
+    return _Score.apply(layout, y, value, *tensors)[0]
+
+
+@torch.compiler.disable
+def _marginals(layout, u, tensors):
+    return _Marginals.apply(layout, u, *tensors)
+
+
 class _Tensors(distributions.Distribution):
     """What tensors change: answers are tensors, and some have gradients."""
 
@@ -288,6 +425,35 @@ class _Tensors(distributions.Distribution):
 
     def nll(self, y):
         return _log_partition(self._layout, self._layout.encode(y), self._arrays)
+
+    @property
+    def marginals(self):
+        if not _differentiable(self._arrays):
+            return super().marginals
+        return _marginals(self._layout, None if torch._C._are_functorch_transforms_active() else self._sums[1], self._arrays)
+
+    @property
+    def max(self):
+        if not _differentiable(self._arrays):
+            return super().max
+        y, value = (None, None) if torch._C._are_functorch_transforms_active() else self._best
+        return _scores(self._layout, y, value, self._arrays)
+
+    def score(self, y):
+        if not _differentiable(self._arrays):
+            return super().score(y)
+        return _scores(self._layout, self._layout.encode(y), None, self._arrays)
+
+    def topk(self, k):
+        y, scores = super().topk(k)
+        if _differentiable(self._arrays):
+            each = [tuple(x[j] for x in y) if isinstance(y, tuple) else y[j] for j in range(k)]
+            scores = torch.stack([_scores(self._layout, self._layout.encode(x), _numbers(s), self._arrays) for x, s in zip(each, scores)])
+        return y, scores
+
+    def hessian_product(self, *direction):
+        product, of = super().hessian_product(*direction), (*self._arrays, *direction)
+        return tuple(_Constant.apply("hessian_product", x, *of) for x in product) if _differentiable(of) else product
 
     @property
     def entropy(self):
