@@ -437,17 +437,41 @@ def _matching(r, style):
 
 
 @pytest.mark.parametrize("name", [*CASES, "matching"])
-def test_best_output_of_nan(name):
-    """Of potentials that are no numbers the best output says NaN, and is an output nevertheless: score refuses what is none."""
+def test_answers_of_nan(name):
+    """Of potentials that are no numbers every answer is NaN. The best output is an output nevertheless: score refuses what is none."""
     r = np.random.default_rng(7)
     for _ in range(3):
         d, _ = CASES.get(name, _matching)(r, "invalid")
-        assert np.isnan(d.max).any() and not np.isinf(d.max).any()
+        if name == "linear chain" and d._arrays[1].ndim == 4:
+            d._arrays[1][:, 0] = 0  # steps into position 0, which there are none of
+        form, wrong = d._layout.batch.form, np.isnan(d.max)
+        assert wrong.any() and not np.isinf(d.max).any()
         d.score(d.argmax)
-        if d._layout.batch.form.ranks:
+        if form.ranks:
             y, scores = d.topk(2)
-            assert np.array_equal(np.isnan(scores[0]), np.isnan(d.max))
+            assert np.array_equal(np.isnan(scores[0]), wrong) and np.isneginf(scores[1][wrong]).all()
             d.score(tuple(x[0] for x in y) if isinstance(y, tuple) else y[0])
+        if form.sums:
+            answers = [d.log_partition, d.nll(d.argmax), d.log_prob(d.argmax), d.entropy, d.kl(d)]
+            assert all(np.array_equal(np.isnan(x), wrong) for x in answers)
+            batch, ones = d._layout.batch, [np.ones_like(x) for x in d._values]
+            for u in batch.exp(d._values)[1], *([batch.hessian(d._values, ones)] if form.hessian else []):
+                for x, rows in zip(u, batch.rows):  # one after the other, or one for each example
+                    of = np.repeat(wrong, 1 if rows is None else np.diff(rows))
+                    assert np.array_equal(np.isnan(x).all(1), of) and np.array_equal(np.isnan(x).any(1), of)
+        if form.draws:
+            with pytest.raises(dsp.Error, match=f"drawn of example {wrong.argmax()}: its potentials are not all numbers"):
+                d.sample(2)
+
+
+def test_samples_of_what_is_forbidden():
+    node = np.zeros((3, 2, 2), np.float32)
+    node[1, 1] = -np.inf
+    edge = np.zeros((2, 2), np.float32)
+    with pytest.raises(dsp.Error, match="drawn of example 1: its potentials forbid all of its outputs"):
+        dsp.LinearChain(node, edge).sample()
+    y = dsp.LinearChain(node, edge, lengths=[2, 1, 0]).sample(3)
+    assert y.shape == (3, 3, 2) and (y[:, 1, 1] == -1).all() and (y[:, 2] == -1).all()
 
 
 @pytest.mark.parametrize("make, words", [
