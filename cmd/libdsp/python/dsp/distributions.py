@@ -39,6 +39,9 @@ class Distribution:
     def __init__(self, layout, arrays):
         self._layout, self._arrays = layout, arrays
 
+    def __repr__(self):
+        return f"{type(self).__name__} of {self.batch_size} examples, potentials {', '.join(str(list(x.shape)) for x in self._arrays)}"
+
     @once
     def _values(self):
         return self._layout.rows([layouts.host(x) for x in self._arrays])

@@ -26,6 +26,8 @@ segments, tags = distributions.segments, distributions.tags
 
 
 def _numbers(tensor):
+    if not torch.is_tensor(tensor):
+        raise Error(f"potentials of dsp.torch are tensors, found {type(tensor).__name__}: the classes of dsp take arrays")
     x = tensor.detach()
     if x.dtype is not torch.float32 or not x.is_cpu:
         x = x.to("cpu", torch.float32)
@@ -64,7 +66,7 @@ def _answer(layout, kinds, y, wanted, tensors):
 
 def _there(layout, tensors):
     """Whether the library answers in the memory of the GPU where the potentials are."""
-    return (tensors[0].is_cuda and all(x.device == tensors[0].device for x in tensors) and layout.direct and 0 not in layout.shapes[0]
+    return (torch.is_tensor(tensors[0]) and tensors[0].is_cuda and all(x.device == tensors[0].device for x in tensors) and layout.direct and 0 not in layout.shapes[0]
             and cuda.answers(layout.batch.form))
 
 
@@ -126,13 +128,28 @@ class _LogPartition(torch.autograd.Function):
         return (None, None, None, *_pullback(ctx.layout, ctx.kinds, g, ctx.u, ctx.sign))
 
 
-class _Functional(torch.autograd.Function):
+class _Sliced(torch.autograd.Function):
+    """A function that torch.vmap asks about one slice after the other."""
+
+    @classmethod
+    def vmap(cls, info, in_dims, *arguments):
+        answers = [cls.apply(*[_slice(x, dim, i) for x, dim in zip(arguments, in_dims)]) for i in range(info.batch_size)]
+        return tuple(map(torch.stack, zip(*answers))), (0,) * len(answers[0])
+
+
+def _slice(x, dim, i):
+    if isinstance(x, tuple):
+        return tuple(_slice(part, d, i) for part, d in zip(x, dim))
+    return x.select(dim, i) if torch.is_tensor(x) and dim is not None else x
+
+
+class _Functional(_Sliced):
     """_LogPartition in the style that torch.func needs, which takes 0.1 ms longer: marginals are outputs of their own."""
 
     @staticmethod
     def forward(layout, y, *tensors):
         kinds = _kinds(tensors)
-        value, u = _answer(layout, kinds, y, True, tensors)
+        value, u = _answer(layout, kinds, None if y is None else layout.encode(y), True, tensors)
         return (_given(value, kinds), *map(_tensor, u))
 
     @staticmethod
@@ -150,7 +167,7 @@ class _Functional(torch.autograd.Function):
         return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
 
 
-class _Pullback(torch.autograd.Function):
+class _Pullback(_Sliced):
     """The gradient as a function of g and the potentials."""
 
     @staticmethod
@@ -170,7 +187,7 @@ class _Pullback(torch.autograd.Function):
         return (None, None, by_g, *by_potentials, *(None,) * (len(ctx.saved_tensors) - 1 - len(ctx.layout.shapes)))
 
 
-class _Second(torch.autograd.Function):
+class _Second(_Sliced):
     """What _Pullback pulls back, given the gradients by its results: ⟨u, direction⟩ for g [B], and g times the Hessian's product with the
     direction for the potentials."""
 
@@ -252,12 +269,12 @@ def _uncompiled(layout, y, tensors, sign):
 
 
 def _log_partition(layout, y, tensors, sign=1):
-    """sign times log Σ exp(score) [B], or times −log p(y) if outputs y are given."""
+    """sign times log Σ exp(score) [B], or times −log p(y) if a user's outputs y are given."""
     if torch.compiler.is_compiling():
         return _uncompiled(layout, y, tensors, sign)
     if torch._C._are_functorch_transforms_active():
         return sign * _Functional.apply(layout, y, *tensors)[0]
-    return _LogPartition.apply(layout, y, sign, *tensors)
+    return _LogPartition.apply(layout, None if y is None else layout.encode(y), sign, *tensors)
 
 
 @torch.compiler.disable
@@ -289,10 +306,10 @@ class _Tensors(distributions.Distribution):
         return _log_partition(self._layout, None, self._arrays)
 
     def nll(self, y):
-        return _log_partition(self._layout, self._layout.encode(y), self._arrays)
+        return _log_partition(self._layout, y, self._arrays)
 
     def log_prob(self, y):
-        return _log_partition(self._layout, self._layout.encode(y), self._arrays, -1)
+        return _log_partition(self._layout, y, self._arrays, -1)
 
     @property
     def entropy(self):

@@ -274,7 +274,12 @@ def test_enumeration(name, style):
         k = 4
         best, scores = d.topk(k)
         u, z, top, entropy = d.marginals, d.log_partition, d.max, d.entropy
-        drawn = d.sample(3, seed)
+        drawn = None
+        if np.isneginf(z).any():
+            with pytest.raises(dsp.Error, match=f"of example {np.isneginf(z).argmax()}: its potentials forbid all of its outputs"):
+                d.sample(3, seed)
+        else:
+            drawn = d.sample(3, seed)
         for b in range(d.batch_size):
             every = list(outputs(b))
             s = np.array([x[1] for x in every])
@@ -293,7 +298,7 @@ def test_enumeration(name, style):
             if s.max() == -np.inf:
                 continue
             np.testing.assert_allclose(found[key(of(d.argmax, b))], s.max(), **near)
-            for j in range(3):
+            for j in range(0 if drawn is None else 3):
                 assert found[key(of(drawn, j, b))] > -np.inf
             p = np.exp(s - s.max())
             p /= p.sum()
@@ -464,6 +469,10 @@ def test_answers_of_nan(name):
                 d.sample(2)
 
 
+def test_repr():
+    assert repr(dsp.Matching(np.zeros((2, 3, 4)), np.zeros((2, 3)))) == "Matching of 2 examples, potentials [2, 3, 4], [2, 3]"
+
+
 def test_samples_of_what_is_forbidden():
     node = np.zeros((3, 2, 2), np.float32)
     node[1, 1] = -np.inf
@@ -479,6 +488,11 @@ def test_samples_of_what_is_forbidden():
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((2, 2))), r"edge has the shape \(2, 2\), expected \[4, 4\]"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3, 4]), "lengths"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), mask=np.ones((3, 2))), "mask of the shape"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3, 1.5]), "lengths are not whole numbers: 1.5"),
+    (lambda: dsp.LinearChain(np.zeros((1, 2, 4)), np.zeros((4, 4))).nll([[0, 2.5]]), "labels are not whole numbers: 2.5"),
+    (lambda: dsp.DependencyTree(np.zeros((1, 2, 2))).nll([[0, np.nan]]), "heads are not whole numbers: nan"),
+    (lambda: dsp.Constituents(np.zeros((1, 2, 2, 3))).nll([[[0, 1.5], [0, 0]]]), "labels of charts are not whole numbers: 1.5"),
+    (lambda: dsp.CTC(np.zeros((1, 3, 3))).read_nll([[0.5]], [1]), "targets are not whole numbers: 0.5"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4))).nll(np.full((2, 3), 4)), "label 4 at place 0, expected 0 to 3"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4))).nll(np.zeros((3, 2))), "labels of the shape"),
     (lambda: dsp.DependencyTree(np.zeros((1, 3, 3))).nll([[2, 1, 0]]), "cycle"),
