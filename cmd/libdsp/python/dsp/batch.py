@@ -139,18 +139,15 @@ def _form(settings):
 
 
 class Fitting(list):
-    """Values that were made for some batches, which then need not look at each of them in every call. Those that are
-    known by their addresses alone have no arrays: who asks keeps their memory alive."""
+    """Values that were made for some batches, which then need not look at each of them in every call."""
 
     __slots__ = ("batches", "_known")
 
-    def __init__(self, batches, arrays, addresses=None):
+    def __init__(self, batches, arrays):
         list.__init__(self, arrays)
-        self.batches, self._known = batches, None if addresses is None else _addresses[len(addresses)](*addresses)
+        self.batches, self._known = batches, None
 
     def __reduce__(self):
-        if self._known is not None and not self:
-            raise TypeError("values that are known by their addresses alone cannot be pickled")
         return Fitting, (self.batches, list(self))  # addresses are of this process
 
     def addresses(self):
@@ -214,6 +211,8 @@ class Batch(_Handle):
     def _values(self, values):
         if type(values) is Fitting and self in values.batches:
             return values.addresses()
+        if isinstance(values, ctypes.Array):  # addresses: who asks has looked at the arrays, and keeps them alive
+            return values
         if len(values) != len(self._sizes):
             raise Error(f"{len(values)} parts, expected {len(self._sizes)}: {[name for name, _, _ in self.form.parts]}")
         for x, size, (name, width, _) in zip(values, self._sizes, self.form.parts):
@@ -274,7 +273,8 @@ class Batch(_Handle):
         return self._lists(y, k, count), [s[:c] for s, c in zip(score, count)]
 
     def sample(self, values, n, seeds, mu=1.0):
-        """n outputs of each example drawn at temperature μ, by a seed per example: int32 arrays [n, length]; none where there is no output."""
+        """n outputs of each example drawn at temperature μ, by a seed per example: int32 arrays [n, length]; [0, length] where there is no output or
+        potentials are not valid."""
         seeds = np.ascontiguousarray(seeds, np.uint64)
         if seeds.shape != (self.examples,):
             raise Error(f"seeds of the shape {seeds.shape}, expected {(self.examples,)}")

@@ -173,10 +173,18 @@ def host(x):
     return np.asarray(x)
 
 
+def _whole(x, what):
+    """An array that may be a tensor, of whole numbers of any type."""
+    x = host(x)
+    if x.dtype.kind not in "iub" and (x != np.trunc(x)).any():
+        raise Error(f"{what} are not whole numbers: {x[x != np.trunc(x)][0]}")
+    return x
+
+
 def _lengths(lengths, B, T, what="lengths"):
     if lengths is None:
         return np.full(B, T, np.int64)
-    n = host(lengths).astype(np.int64)
+    n = _whole(lengths, what).astype(np.int64)
     if n.shape != (B,) or n.size and (n.min() < 0 or n.max() > T):
         raise Error(f"{what} of the shape {n.shape} between {n.min() if n.size else 0} and {n.max() if n.size else 0}, "
                     f"expected {(B,)} between 0 and {T}")
@@ -210,7 +218,7 @@ class Positions:
         return None if self.mask is None else np.flatnonzero(self.mask.reshape(-1))
 
     def take(self, y, what="labels"):
-        y = host(y)
+        y = _whole(y, what)
         if y.shape != (self.B, self.T):
             raise Error(f"{what} of the shape {y.shape}, expected {(self.B, self.T)}")
         return np.ascontiguousarray(y.reshape(-1) if self.mask is None else y[self.mask], np.int32)
@@ -432,7 +440,7 @@ def constituents(label, span=None, lengths=None):
         parts = [Part(1, 1, index) if span is not None else Part(None, 1, zeros=int(o[-1])), Part(0, width, index)]
 
         def encode(y):
-            y = host(y)
+            y = _whole(y, "labels of charts")
             if y.shape != (B, n, n):
                 raise Error(f"charts of the shape {y.shape}, expected {(B, n, n)}")
             return np.ascontiguousarray(y[both], np.int32)
@@ -473,7 +481,7 @@ def pcfg(terminal, rule, root, span=None, lengths=None):
         parts = [spans, Part(0, M, words.index), Part(1, N * S * S, tied=not own), Part(2, N, tied=not own)]
 
         def encode(y):
-            y = host(y)
+            y = _whole(y, "labels of charts")
             if y.shape != (B, n, n):
                 raise Error(f"charts of the shape {y.shape}, expected {(B, n, n)}")
             return np.ascontiguousarray(y[both], np.int32)
@@ -621,9 +629,9 @@ def frames(frame, lengths=None, blank=0, targets=None, target_lengths=None):
         o = offsets(at.lengths)
         gold = gold_offsets = None
         if targets is not None:
-            y = host(targets)
+            y = _whole(targets, "targets")
             if y.ndim == 1:
-                n = host(target_lengths).astype(np.int64)
+                n = _whole(target_lengths, "target_lengths").astype(np.int64)
                 if n.shape != (B,) or n.size and n.min() < 0 or n.sum() != len(y):
                     raise Error(f"{len(y)} targets in a row, expected as many as target_lengths, {n.sum()}")
                 gold = y

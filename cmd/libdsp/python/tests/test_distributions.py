@@ -274,7 +274,12 @@ def test_enumeration(name, style):
         k = 4
         best, scores = d.topk(k)
         u, z, top, entropy = d.marginals, d.log_partition, d.max, d.entropy
-        drawn = d.sample(3, seed)
+        drawn = None
+        if np.isneginf(z).any():
+            with pytest.raises(dsp.Error, match=f"of example {np.isneginf(z).argmax()}: its potentials forbid all of its outputs"):
+                d.sample(3, seed)
+        else:
+            drawn = d.sample(3, seed)
         for b in range(d.batch_size):
             every = list(outputs(b))
             s = np.array([x[1] for x in every])
@@ -293,7 +298,7 @@ def test_enumeration(name, style):
             if s.max() == -np.inf:
                 continue
             np.testing.assert_allclose(found[key(of(d.argmax, b))], s.max(), **near)
-            for j in range(3):
+            for j in range(0 if drawn is None else 3):
                 assert found[key(of(drawn, j, b))] > -np.inf
             p = np.exp(s - s.max())
             p /= p.sum()
@@ -437,17 +442,45 @@ def _matching(r, style):
 
 
 @pytest.mark.parametrize("name", [*CASES, "matching"])
-def test_best_output_of_nan(name):
-    """Of potentials that are no numbers the best output says NaN, and is an output nevertheless: score refuses what is none."""
+def test_answers_of_nan(name):
+    """Of potentials that are no numbers every answer is NaN. The best output is an output nevertheless: score refuses what is none."""
     r = np.random.default_rng(7)
     for _ in range(3):
         d, _ = CASES.get(name, _matching)(r, "invalid")
-        assert np.isnan(d.max).any() and not np.isinf(d.max).any()
+        if name == "linear chain" and d._arrays[1].ndim == 4:
+            d._arrays[1][:, 0] = 0  # steps into position 0, which there are none of
+        form, wrong = d._layout.batch.form, np.isnan(d.max)
+        assert wrong.any() and not np.isinf(d.max).any()
         d.score(d.argmax)
-        if d._layout.batch.form.ranks:
+        if form.ranks:
             y, scores = d.topk(2)
-            assert np.array_equal(np.isnan(scores[0]), np.isnan(d.max))
+            assert np.array_equal(np.isnan(scores[0]), wrong) and np.isneginf(scores[1][wrong]).all()
             d.score(tuple(x[0] for x in y) if isinstance(y, tuple) else y[0])
+        if form.sums:
+            answers = [d.log_partition, d.nll(d.argmax), d.log_prob(d.argmax), d.entropy, d.kl(d)]
+            assert all(np.array_equal(np.isnan(x), wrong) for x in answers)
+            batch, ones = d._layout.batch, [np.ones_like(x) for x in d._values]
+            for u in batch.exp(d._values)[1], *([batch.hessian(d._values, ones)] if form.hessian else []):
+                for x, rows in zip(u, batch.rows):  # one after the other, or one for each example
+                    of = np.repeat(wrong, 1 if rows is None else np.diff(rows))
+                    assert np.array_equal(np.isnan(x).all(1), of) and np.array_equal(np.isnan(x).any(1), of)
+        if form.draws:
+            with pytest.raises(dsp.Error, match=f"drawn of example {wrong.argmax()}: its potentials are not all numbers"):
+                d.sample(2)
+
+
+def test_repr():
+    assert repr(dsp.Matching(np.zeros((2, 3, 4)), np.zeros((2, 3)))) == "Matching of 2 examples, potentials [2, 3, 4], [2, 3]"
+
+
+def test_samples_of_what_is_forbidden():
+    node = np.zeros((3, 2, 2), np.float32)
+    node[1, 1] = -np.inf
+    edge = np.zeros((2, 2), np.float32)
+    with pytest.raises(dsp.Error, match="drawn of example 1: its potentials forbid all of its outputs"):
+        dsp.LinearChain(node, edge).sample()
+    y = dsp.LinearChain(node, edge, lengths=[2, 1, 0]).sample(3)
+    assert y.shape == (3, 3, 2) and (y[:, 1, 1] == -1).all() and (y[:, 2] == -1).all()
 
 
 @pytest.mark.parametrize("make, words", [
@@ -455,6 +488,11 @@ def test_best_output_of_nan(name):
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((2, 2))), r"edge has the shape \(2, 2\), expected \[4, 4\]"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3, 4]), "lengths"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), mask=np.ones((3, 2))), "mask of the shape"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3, 1.5]), "lengths are not whole numbers: 1.5"),
+    (lambda: dsp.LinearChain(np.zeros((1, 2, 4)), np.zeros((4, 4))).nll([[0, 2.5]]), "labels are not whole numbers: 2.5"),
+    (lambda: dsp.DependencyTree(np.zeros((1, 2, 2))).nll([[0, np.nan]]), "heads are not whole numbers: nan"),
+    (lambda: dsp.Constituents(np.zeros((1, 2, 2, 3))).nll([[[0, 1.5], [0, 0]]]), "labels of charts are not whole numbers: 1.5"),
+    (lambda: dsp.CTC(np.zeros((1, 3, 3))).read_nll([[0.5]], [1]), "targets are not whole numbers: 0.5"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4))).nll(np.full((2, 3), 4)), "label 4 at place 0, expected 0 to 3"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4))).nll(np.zeros((3, 2))), "labels of the shape"),
     (lambda: dsp.DependencyTree(np.zeros((1, 3, 3))).nll([[2, 1, 0]]), "cycle"),

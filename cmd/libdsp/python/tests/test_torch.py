@@ -132,12 +132,37 @@ def test_an_example_alone(make, shared):
         torch.testing.assert_close(edge, alone[0][1] + alone[1][1])
 
 
+def test_arrays_are_refused():
+    node, edge = np.zeros((1, 2, 3)), torch.zeros(3, 3)
+    for ask in lambda d: d.log_partition, lambda d: d.argmax, lambda d: d.marginals, lambda d: d.entropy:
+        with pytest.raises(dsp.Error, match="potentials of dsp.torch are tensors, found ndarray"):
+            ask(D.LinearChain(node, edge))
+
+
 def test_functional():
     node, edge = torch.randn(2, 4, 3), torch.randn(3, 3)
     f = lambda n: D.LinearChain(n, edge).log_partition.sum()
     torch.testing.assert_close(torch.func.grad(f)(node), D.LinearChain(node, edge).marginals[0])
     g, value = torch.func.grad_and_value(f)(node)
     torch.testing.assert_close(value, f(node))
+
+
+def test_vmap():
+    """Mapped functions answer as a loop over slices does: values, gradients of each example, and derivatives of second order."""
+    many, edge = torch.randn(2, 5, 4, 3), torch.randn(3, 3)
+    f = lambda n: D.LinearChain(n, edge).log_partition
+    torch.testing.assert_close(torch.func.vmap(f, in_dims=1)(many), torch.stack([f(many[:, k]) for k in range(5)]))
+    arc, heads = torch.randn(5, 3, 3), torch.tensor([[0, 1, 2], [2, 0, 2], [0, 1, 1], [2, 3, 0], [3, 3, 0]])
+    relations, label = torch.randint(2, (5, 3)), torch.randn(5, 3, 3, 2)
+    loss = lambda a, l, h, r: D.DependencyTree(a[None], l[None]).nll((h[None], r[None]))[0]
+    got = torch.func.vmap(torch.func.grad(loss, argnums=(0, 1)))(arc, label, heads, relations)
+    for k in range(5):
+        want = torch.func.grad(loss, argnums=(0, 1))(arc[k], label[k], heads[k], relations[k])
+        torch.testing.assert_close((got[0][k], got[1][k]), want)
+    node = torch.randn(1, 3, 2, dtype=torch.float64)
+    log_z = lambda n: D.LinearChain(n, edge[:2, :2]).log_partition.sum()
+    hessian = torch.func.jacrev(torch.func.jacrev(log_z))(node)
+    torch.testing.assert_close(hessian, torch.autograd.functional.hessian(log_z, node))
 
 
 TWICE = [name for name in MAKERS if name not in ("all trees of several roots", "graph", "frames")]
