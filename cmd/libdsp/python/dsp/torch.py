@@ -1,10 +1,14 @@
-"""Distributions over structures for PyTorch: the classes of the module dsp with tensors, whose log_partition, log_prob and nll have gradients.
+"""Distributions over structures for PyTorch: the classes of the module dsp with tensors, whose answers have gradients.
 
 Potentials may be of any floating-point type and on any device; dsp computes in float32, and answers in float64 if a
-potential is float64, else in float32. It computes on the CPU, but for what dsp.cuda answers: chains and trees without
-lengths, masks, start and end, and, of trees, with labels. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.) The gradient comes with the value,
-in one call. Differentiating twice is exact where a structure answers hessian_product, and an error elsewhere. It takes longer: products with the
-Hessian are computed in float64. entropy and kl have a gradient there, too. There are no further derivatives.
+potential is float64, else in float32. It computes on the CPU, but for log_partition, nll, log_prob and the best outputs of
+LinearChain(node, edge) and DependencyTree(arc, label) with square arcs, without lengths and masks: see dsp.cuda.
+(torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.)
+
+log_partition, nll and log_prob have a gradient that comes with the value, in one call. Differentiating them twice is exact
+where a structure answers hessian_product; it takes longer, since products with the Hessian are computed in float64. There
+marginals, entropy and kl have a gradient, too. score has one, and max and the scores of topk have a subgradient: what the
+outputs use. Other derivatives are an error.
 
 CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`. to_onnx exports a network with its decoding.
 """
@@ -251,23 +255,24 @@ class _DivergenceGradient(torch.autograd.Function):
         raise Error("dsp has no second derivatives of entropy and kl")
 
 
-class _Score(torch.autograd.Function):
-    """The scores of outputs y [B], or the best ones where y is None, with what _Used needs. value: what they are, if it is known."""
+class _Score(_Sliced):
+    """The scores of a user's outputs y [B], or the best ones where y is None, with what _Used needs. best: what Batch.max answered, or None."""
 
     @staticmethod
-    def forward(layout, y, value, *tensors):
+    def forward(layout, y, best, *tensors):
         kinds = _kinds(tensors)
         if y is None:
-            y, value = layout.batch.max(_rows(layout, kinds, tensors))
-        best = value
-        if value is None:
-            value, best = layout.batch.score(_rows(layout, kinds, tensors), y), np.zeros(layout.batch.examples)
-        return _given(value, kinds), torch.from_numpy(np.array(y, np.int32)), torch.from_numpy(best)
+            y, value = layout.batch.max(_rows(layout, kinds, tensors)) if best is None else best
+            usable = value
+        else:
+            y = layout.encode(y)
+            value, usable = layout.batch.score(_rows(layout, kinds, tensors), y), np.zeros(layout.batch.examples)
+        return _given(value, kinds), torch.from_numpy(np.array(y, np.int32)), torch.from_numpy(usable)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        ctx.layout, y, value, *tensors = inputs
-        ctx.kinds, ctx.best = _kinds(tensors), y is None or value is not None
+        ctx.layout, y, _, *tensors = inputs
+        ctx.kinds, ctx.best = _kinds(tensors), y is None
         ctx.mark_non_differentiable(*output[1:])
         ctx.save_for_backward(*output[1:])
 
@@ -278,7 +283,7 @@ class _Score(torch.autograd.Function):
         return (None, None, None, *_Used.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
 
 
-class _Used(torch.autograd.Function):
+class _Used(_Sliced):
     """g [B] times what outputs y use: the gradient of their scores, and of best scores a subgradient."""
 
     @staticmethod
@@ -293,17 +298,17 @@ class _Used(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *directions):
-        return (None, None, _Along.apply(ctx.layout, ctx.g, *ctx.saved_tensors, *directions), None, None)
+        return (None, None, *_Along.apply(ctx.layout, ctx.g, *ctx.saved_tensors, *directions), None, None)
 
 
-class _Along(torch.autograd.Function):
+class _Along(_Sliced):
     """The products [B] of what outputs y use with a direction: what _Used pulls back."""
 
     @staticmethod
     def forward(layout, kind, y, best, *direction):
         u = layout.batch.indicator(y.numpy(), best.numpy())
         along = layout.dot(u, layout.rows([_numbers(x) for x in direction]))
-        return torch.from_numpy(along).to(kind[1], kind[0])
+        return (torch.from_numpy(along).to(kind[1], kind[0]),)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -316,7 +321,7 @@ class _Along(torch.autograd.Function):
         return (None, None, None, None, *_Used.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
 
 
-class _Marginals(torch.autograd.Function):
+class _Marginals(_Sliced):
     """Marginals in the shapes of tensors, those of shared ones for each example. u: what they are, if it is known."""
 
     @staticmethod
@@ -338,7 +343,7 @@ class _Marginals(torch.autograd.Function):
         return (None, None, *_MarginalsGradient.apply(ctx.layout, *directions, *ctx.saved_tensors))
 
 
-class _MarginalsGradient(torch.autograd.Function):
+class _MarginalsGradient(_Sliced):
     """What _Marginals pulls back: the sum over examples of their Hessians' products with directions of their own. It has no derivative itself."""
 
     @staticmethod
@@ -358,12 +363,12 @@ class _MarginalsGradient(torch.autograd.Function):
         raise Error("dsp has no second derivatives of marginals")
 
 
-class _Constant(torch.autograd.Function):
+class _Constant(_Sliced):
     """A tensor whose derivative by others is an error, not 0."""
 
     @staticmethod
     def forward(what, x, *tensors):
-        return x.view_as(x)
+        return (x.view_as(x),)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -406,12 +411,12 @@ def _divergence(layout, tensors):
 
 
 def _differentiable(tensors):
-    return torch._C._are_functorch_transforms_active() or torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+    return torch._C._are_functorch_transforms_active() or torch.is_grad_enabled() and any(torch.is_tensor(x) and x.requires_grad for x in tensors)
 
 
 @torch.compiler.disable
-def _scores(layout, y, value, tensors):
-    return _Score.apply(layout, y, value, *tensors)[0]
+def _scores(layout, y, best, tensors):
+    return _Score.apply(layout, y, best, *tensors)[0]
 
 
 @torch.compiler.disable
@@ -458,24 +463,23 @@ class _Tensors(distributions.Distribution):
     def max(self):
         if not _differentiable(self._arrays):
             return super().max
-        y, value = (None, None) if torch._C._are_functorch_transforms_active() else self._best
-        return _scores(self._layout, y, value, self._arrays)
+        return _scores(self._layout, None, None if torch._C._are_functorch_transforms_active() else self._best, self._arrays)
 
     def score(self, y):
         if not _differentiable(self._arrays):
             return super().score(y)
-        return _scores(self._layout, self._layout.encode(y), None, self._arrays)
+        return _scores(self._layout, y, None, self._arrays)
 
     def topk(self, k):
         y, scores = super().topk(k)
         if _differentiable(self._arrays):
-            each = [tuple(x[j] for x in y) if isinstance(y, tuple) else y[j] for j in range(k)]
-            scores = torch.stack([_scores(self._layout, self._layout.encode(x), _numbers(s), self._arrays) for x, s in zip(each, scores)])
+            each = [self._layout.encode(tuple(x[j] for x in y) if isinstance(y, tuple) else y[j]) for j in range(k)]
+            scores = torch.stack([_scores(self._layout, None, (x, _numbers(s)), self._arrays) for x, s in zip(each, scores)])
         return y, scores
 
     def hessian_product(self, *direction):
         product, of = super().hessian_product(*direction), (*self._arrays, *direction)
-        return tuple(_Constant.apply("hessian_product", x, *of) for x in product) if _differentiable(of) else product
+        return tuple(_Constant.apply("hessian_product", x, *of)[0] for x in product) if _differentiable(of) else product
 
     @property
     def entropy(self):
@@ -591,6 +595,8 @@ class CRF(torch.nn.Module):
         self._check(emissions, tags, mask)
         if reduction not in ("none", "sum", "mean", "token_mean"):
             raise ValueError(f"invalid reduction: {reduction}")
+        if reduction == "token_mean" and mask is not None and not mask.any():
+            raise ValueError("token_mean of no tokens: the mask is false everywhere")
         if not self.batch_first:
             emissions, tags, mask = emissions.transpose(0, 1), tags.transpose(0, 1), None if mask is None else mask.T
         likelihood = self._chain(emissions, mask).log_prob(tags)
