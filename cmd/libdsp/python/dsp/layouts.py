@@ -170,7 +170,13 @@ def host(x):
         if x.requires_grad:
             x = x.detach()
         return x.numpy() if x.is_cpu else x.cpu().numpy()
-    return np.asarray(x)
+    try:
+        return np.asarray(x)
+    except TypeError as e:
+        if type(e).__name__ == "TracerArrayConversionError":  # of JAX
+            raise Error("lengths, masks, edges and targets must be known when a function is traced: give arrays of NumPy, not arguments of "
+                        "the function") from None
+        raise
 
 
 def _whole(x, what):
