@@ -15,15 +15,26 @@ __all__ = ["Form", "Batch", "offsets", "set_threads", "get_threads", "Error"]
 
 _FLOAT = np.dtype(np.float32)
 _BUDGET = 50_000  # microseconds: a question returns to Python that often, whose main thread then looks at signals
-_threads = max(1, int(os.environ.get("DSP_THREADS", "1")))
 
 
 def set_threads(n):
     """Sets how many threads answer a question. The default is DSP_THREADS, or 1. Answers do not depend on it."""
     global _threads
+    if not hasattr(n, "__index__"):
+        raise Error(f"{n!r} threads, expected a whole number")
     if n < 1:
         raise Error(f"{n} threads, expected at least 1")
     _threads = int(n)
+
+
+def _of_environment():
+    given = os.environ.get("DSP_THREADS") or "1"
+    if not given.strip().isdecimal() or int(given) < 1:
+        raise Error(f"DSP_THREADS is {given!r}, expected a whole number from 1")
+    return int(given)
+
+
+_threads = _of_environment()
 
 
 def get_threads():

@@ -34,6 +34,8 @@ def _numbers(tensor):
         raise Error(f"potentials of dsp.torch are tensors, found {type(tensor).__name__}: the classes of dsp take arrays")
     x = tensor.detach()
     if x.dtype is not torch.float32 or not x.is_cpu:
+        if x.is_complex():
+            raise Error(f"potentials of the shape {tuple(x.shape)} are complex, expected real numbers")
         x = x.to("cpu", torch.float32)
     return x.numpy()
 

@@ -2,7 +2,10 @@
 
 import copy
 import itertools
+import os
 import pickle
+import subprocess
+import sys
 
 import enumeration as e
 import numpy as np
@@ -484,9 +487,21 @@ def test_samples_of_what_is_forbidden():
 
 
 @pytest.mark.parametrize("make, words", [
-    (lambda: dsp.LinearChain(np.zeros((2, 3)), np.zeros((2, 2))), r"node has the shape \(2, 3\), expected \[any, any, any\]"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3)), np.zeros((2, 2))), r"node has the shape \(2, 3\), expected \[B, T, Y\]; add the batch: node\[None\]"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((2, 2))), r"edge has the shape \(2, 2\), expected \[4, 4\]"),
-    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3, 4]), "lengths"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3, 4]), "lengths from 3 to 4, expected 0 to 3"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3]), r"lengths of the shape \(1,\), expected \(2,\)"),
+    (lambda: dsp.LinearChain([[[0, 1]]], np.zeros((2, 2))), "node is a list, expected an array"),
+    (lambda: dsp.LinearChain(np.zeros((1, 3, 2)), [[0, 1], [1, 0]], lengths=[2]), "edge is a list, expected an array"),
+    (lambda: dsp.Graph(np.zeros((1, 2, 2)), [[[0, 1], [1, 0]]], [[0, 1]]), "edge is a list, expected an array"),
+    (lambda: dsp.LinearChain(np.zeros((1, 3, 2), complex), np.zeros((2, 2))).max, r"of the shape \(1, 3, 2\) are complex"),
+    (lambda: dsp.LinearChain(np.zeros((1, 3, 2), complex), np.zeros((2, 2)), lengths=[2]).max, r"of the shape \(1, 3, 2\) are complex"),
+    (lambda: dsp.Constituents(np.zeros((1, 2, 3, 4))), r"label has the shape \(1, 2, 3, 4\), expected \[B, 2, 2, 1\+R\]"),
+    (lambda: dsp.Matching(np.zeros((1, 2, 2))).log_partition, "a complete matching has no sums over outputs .* #P-complete"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4))).sample(-1), "-1 samples"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4))).topk(-2), "-2 best outputs"),
+    (lambda: dsp.set_threads("2"), "'2' threads, expected a whole number"),
+    (lambda: dsp.set_threads(0), "0 threads, expected at least 1"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), mask=np.ones((3, 2))), "mask of the shape"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3, 1.5]), "lengths are not whole numbers: 1.5"),
     (lambda: dsp.LinearChain(np.zeros((1, 2, 4)), np.zeros((4, 4))).nll([[0, 2.5]]), "labels are not whole numbers: 2.5"),
@@ -498,7 +513,7 @@ def test_samples_of_what_is_forbidden():
     (lambda: dsp.DependencyTree(np.zeros((1, 3, 3))).nll([[2, 1, 0]]), "cycle"),
     (lambda: dsp.DependencyTree(np.zeros((1, 3, 3))).nll([[0, 0, 1]]), "2 roots"),
     (lambda: dsp.DependencyTree(np.zeros((1, 4, 4))).nll([[3, 4, 0, 3]]), "not projective"),
-    (lambda: dsp.DependencyTree(np.zeros((1, 3, 5))), r"expected \[any, 3, 3\] or \[any, 3, 4\]"),
+    (lambda: dsp.DependencyTree(np.zeros((1, 3, 5))), r"expected \[B, 3, 3\] or \[B, 3, 4\]"),
     (lambda: dsp.SemiMarkov(np.zeros((1, 3, 2, 2)), np.zeros((2, 2))).nll([[0, 1, 1]]), "no segments of at most 2"),
     (lambda: dsp.Graph(np.zeros((1, 2, 2)), np.zeros((1, 1, 2, 2)), [[0, 2]]), "edge 0 joins variables 0 and 2"),
     (lambda: dsp.CTC(np.zeros((1, 3, 3))).read_nll([[0]], [1]), "target 0, expected 0 to 2 without the blank, 0"),
@@ -549,6 +564,12 @@ def test_threads():
                 assert np.array_equal(a, b)
     finally:
         dsp.set_threads(1)
+
+
+@pytest.mark.parametrize("given", ["abc", "0", "-1", "1.5"])
+def test_threads_of_the_environment(given):
+    run = subprocess.run([sys.executable, "-c", "import dsp"], capture_output=True, text=True, env={**os.environ, "DSP_THREADS": given})
+    assert f"Error: DSP_THREADS is {given!r}, expected a whole number from 1" in run.stderr
 
 
 def test_settings_of_numpy_are_settings():

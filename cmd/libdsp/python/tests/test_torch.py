@@ -132,6 +132,11 @@ def test_an_example_alone(make, shared):
         torch.testing.assert_close(edge, alone[0][1] + alone[1][1])
 
 
+def test_complex_numbers_are_refused():
+    with pytest.raises(dsp.Error, match=r"of the shape \(1, 2, 3\) are complex"):
+        D.LinearChain(torch.zeros(1, 2, 3, dtype=torch.complex64), torch.zeros(3, 3)).log_partition
+
+
 def test_arrays_are_refused():
     node, edge = np.zeros((1, 2, 3)), torch.zeros(3, 3)
     for ask in lambda d: d.log_partition, lambda d: d.argmax, lambda d: d.marginals, lambda d: d.entropy:
