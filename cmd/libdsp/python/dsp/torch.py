@@ -2,9 +2,11 @@
 
 Potentials may be of any floating-point type and on any device; dsp computes in float32, and answers in float64 if a
 potential is float64, else in float32. It computes on the CPU, but for what dsp.cuda answers: chains and trees without
-lengths, masks, start and end, and, of trees, with labels. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.) The gradient comes with the value,
-in one call. Differentiating twice is exact where a structure answers hessian_product, and an error elsewhere. It takes longer: products with the
-Hessian are computed in float64. entropy and kl have a gradient there, too. There are no further derivatives.
+lengths, masks, start and end, and, of trees, with labels. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3,
+since potentials are rounded to float32.) The gradient comes with the value, in one call. Differentiating twice is exact
+where a structure answers hessian_product, and an error elsewhere. It takes longer: products with the Hessian are
+computed in float64. entropy and kl have a gradient there, too. There are no further derivatives. torch.func.grad,
+jacrev and vmap work; vmap asks about one slice after the other, which takes longer than a batch.
 
 CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`. to_onnx exports a network with its decoding.
 """
@@ -81,7 +83,7 @@ def _empty(shape, dtype, device):
 
 def _pullback(layout, kinds, g, u, sign=1):
     """The gradients by the user's tensors, for a gradient g [B] of sign times the values."""
-    if torch.is_tensor(u[0]):  # on a GPU
+    if kinds is not None and torch.is_tensor(u[0]):  # on a GPU
         g = sign * g.detach().to(torch.float32)
         every = [(g @ x).reshape(shape) if part.tied else x.reshape(shape) * g.reshape(-1, *(1,) * (len(shape) - 1))
                  for x, part, shape in zip(u, layout.parts, layout.shapes)]
@@ -448,7 +450,7 @@ class CRF(torch.nn.Module):
         return u if self.batch_first else u.transpose(0, 1)
 
     def _chain(self, emissions, mask):
-        return LinearChain(emissions, self.transitions, mask=mask, start=self.start_transitions, end=self.end_transitions)
+        return LinearChain(emissions, self.transitions, None, mask, self.start_transitions, self.end_transitions)
 
     def _check(self, emissions, tags, mask):
         shape = emissions.shape
