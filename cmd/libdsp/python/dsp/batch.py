@@ -1,5 +1,6 @@
 """Questions about batches of potentials as plain arrays, for every structure that dsp knows. Distributions are the comfortable way to ask them."""
 
+import collections.abc
 import ctypes
 import functools
 import json
@@ -168,6 +169,37 @@ class Fitting(list):
         return self._known
 
 
+class Marginals(collections.abc.Sequence):
+    """Float32 arrays [rows, width], one for each part of a batch, which has one row for each example of a tied part. They lie in one piece of memory,
+    numbers, and are made when they are looked at."""
+
+    __slots__ = ("numbers", "_shapes", "_places")
+
+    def __init__(self, shapes, places):
+        self.numbers, self._shapes, self._places = np.empty(places[-1], _FLOAT), shapes, places
+
+    def __len__(self):
+        return len(self._shapes)
+
+    def __getitem__(self, k):
+        shape = self._shapes[k]
+        at = self._places[k % len(self._shapes)]
+        return self.numbers[at:at + shape[0] * shape[1]].reshape(shape)
+
+    def __reduce__(self):
+        return list, (list(self),)
+
+    def scaled(self, by, shapes):
+        """The arrays times a number, in other shapes."""
+        x = self.numbers * by
+        return [x[lo:hi].reshape(shape) for lo, hi, shape in zip(self._places, self._places[1:], shapes)]
+
+    def addresses(self):
+        """Where the arrays are, for the library."""
+        at = _address(self.numbers)
+        return _addresses[len(self._shapes)](*[at + 4 * place for place in self._places[:-1]])
+
+
 class Batch(_Handle):
     """The layout of a batch of B examples, about which any number of questions can be asked.
 
@@ -207,6 +239,7 @@ class Batch(_Handle):
         self._sizes = [(w if o is None else int(o[-1]) * w) for o, (_, w, _) in zip(self.rows, form.parts)]
         rows = [self.examples if o is None else int(o[-1]) for o in self.rows]
         self._shapes = [(n, w) for n, (_, w, _) in zip(rows, form.parts)]  # of marginals
+        self._places = offsets([n * w for n, w in self._shapes]).tolist()
 
     def _make(self):
         each = _pointers(self.rows)
@@ -253,7 +286,7 @@ class Batch(_Handle):
         return y
 
     def _marginals(self):
-        return [np.empty(shape, _FLOAT) for shape in self._shapes]
+        return Marginals(self._shapes, self._places)
 
     def max(self, values):
         """The best outputs, int32 [numbers], and their scores, float64 [B]: −∞ where there is no output, and an upper bound of the best score if
@@ -263,16 +296,16 @@ class Batch(_Handle):
         return y, value
 
     def exp(self, values, mu=1.0, marginals=True):
-        """μ·log Σ exp(score/μ) over all outputs, float64 [B], and the marginals: a float32 array per part, of one row per example for tied ones."""
+        """μ·log Σ exp(score/μ) over all outputs, float64 [B], and the marginals: see Marginals."""
         value, u = np.empty(self.examples), self._marginals() if marginals else None
-        to = _pointers(u) if marginals else None
+        to = u.addresses() if marginals else None
         self._ask("dsp_exp", values, mu, _address(value), ctypes.addressof(to) if marginals else None)
         return value, u
 
     def loss(self, values, y):
         """−log p(y), float64 [B], never below 0, and its gradient, in the form of marginals."""
         y, value, u = self._outputs(y), np.empty(self.examples), self._marginals()
-        to = _pointers(u)
+        to = u.addresses()
         self._ask("dsp_loss", values, _address(y), _address(value), ctypes.addressof(to))
         return value, u
 
@@ -307,7 +340,7 @@ class Batch(_Handle):
         it. It is computed in float64, without vector kernels, for forms whose hessian is true: slower than exp, and exact but for rounding. With own,
         each example has a direction of its own, in the form of marginals."""
         product, d = self._marginals(), self._own(direction) if own else self._values(direction)
-        to = _pointers(product)
+        to = product.addresses()
         self._ask("dsp_hessian", values, mu, ctypes.addressof(d), own, ctypes.addressof(to))
         return product
 
@@ -327,7 +360,7 @@ class Batch(_Handle):
         """How often outputs use each potential, in the form of marginals: the gradient of their scores. With the value that max gave beside y it is a
         subgradient of it: zeros of an example without an output, and NaN of one of NaN."""
         y, u = self._outputs(y), self._marginals()
-        value, to = None if value is None else np.ascontiguousarray(value, np.float64), _pointers(u)
+        value, to = None if value is None else np.ascontiguousarray(value, np.float64), u.addresses()
         if value is not None and value.shape != (self.examples,):
             raise Error(f"values of the shape {value.shape}, expected {(self.examples,)}")
         _library.check(_library.library().dsp_indicator(self._made(), _address(y), _address(value), ctypes.addressof(to)))

@@ -8,7 +8,7 @@ import inspect
 
 import numpy as np
 
-from .batch import Batch, Error, Fitting, Form, offsets, once
+from .batch import Batch, Error, Fitting, Form, Marginals, offsets, once
 
 
 _FLOAT = np.dtype(np.float32)
@@ -104,8 +104,8 @@ class Layout:
         and else have a first axis of examples."""
         if scale is not None and scale.dtype != _FLOAT:
             scale = scale.astype(_FLOAT)
-        if self.alone and scale is not None:
-            return [(x * scale).reshape(shape) for x, shape in zip(u, self.shapes)]
+        if self.alone and scale is not None and type(u) is Marginals:
+            return u.scaled(scale, self.shapes)
         out = [None] * len(self.shapes)
         for x, part, count in zip(u, self.parts, self.counts):
             if part.source is None:

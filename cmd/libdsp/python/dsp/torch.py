@@ -8,7 +8,8 @@ LinearChain(node, edge) and DependencyTree(arc, label) with square arcs, without
 log_partition, nll and log_prob have a gradient that comes with the value, in one call. Differentiating them twice is exact
 where a structure answers hessian_product; it takes longer, since products with the Hessian are computed in float64. There
 marginals, entropy and kl have a gradient, too. score has one, and max and the scores of topk have a subgradient: what the
-outputs use. Other derivatives are an error.
+outputs use. Other derivatives are an error. torch.func.grad, jacrev and vmap work; vmap asks about one slice after the
+other, which takes longer than a batch.
 
 CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`. to_onnx exports a network with its decoding.
 """
@@ -87,7 +88,7 @@ def _empty(shape, dtype, device):
 
 def _pullback(layout, kinds, g, u, sign=1):
     """The gradients by the user's tensors, for a gradient g [B] of sign times the values."""
-    if torch.is_tensor(u[0]):  # on a GPU
+    if kinds is not None and torch.is_tensor(u[0]):  # on a GPU
         g = sign * g.detach().to(torch.float32)
         every = [(g @ x).reshape(shape) if part.tied else x.reshape(shape) * g.reshape(-1, *(1,) * (len(shape) - 1))
                  for x, part, shape in zip(u, layout.parts, layout.shapes)]
@@ -622,7 +623,7 @@ class CRF(torch.nn.Module):
         return u if self.batch_first else u.transpose(0, 1)
 
     def _chain(self, emissions, mask):
-        return LinearChain(emissions, self.transitions, mask=mask, start=self.start_transitions, end=self.end_transitions)
+        return LinearChain(emissions, self.transitions, None, mask, self.start_transitions, self.end_transitions)
 
     def _check(self, emissions, tags, mask):
         shape = emissions.shape

@@ -472,6 +472,18 @@ def test_answers_of_nan(name):
                 d.sample(2)
 
 
+def test_marginals_of_a_batch():
+    """A sequence of arrays in one piece of memory."""
+    d = dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)))
+    u = d._layout.batch.exp(d._values)[1]
+    assert [x.shape for x in u] == [(6, 4), (2, 16)] and len(u) == 2
+    u[0][0, 0] = 7
+    assert u.numbers[0] == 7 and np.array_equal(u[-1], u[1]) and np.allclose(u[1].sum(1), 2)
+    assert all(np.array_equal(x, y) for x, y in zip(u, pickle.loads(pickle.dumps(u))))
+    with pytest.raises(IndexError):
+        u[2]
+
+
 def test_repr():
     assert repr(dsp.Matching(np.zeros((2, 3, 4)), np.zeros((2, 3)))) == "Matching of 2 examples, potentials [2, 3, 4], [2, 3]"
 
