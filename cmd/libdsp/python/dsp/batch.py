@@ -112,10 +112,11 @@ class Form(_Handle):
     Attributes: structure; parts, a list of (name, width, tied), where a tied part has one row that all examples share; sums, ranks, draws:
     whether exp and loss, top, and sample answer; hessian: whether hessian answers; exact: whether answers are exact and not bounds.
 
-    Structures and settings: "chain" (labels, per_position, ends), "second-order chain" (labels), "segmentation" and "counted segmentation" (tags,
-    longest, ends, whole), "transcript" (labels, of which the first is the blank), "projective tree", "non-projective tree" and "projective
-    tree with siblings" (labels, roots), "constituent tree" (labels), "PCFG" (nonterminals, preterminals, per_example), "matching", "complete matching", "monotone alignment", "choice", "graph"
-    (labels, edges, types, inference), "window" (height, width, limit).
+    Structures and settings: "chain" (labels, per_position, ends), "second-order chain" (labels), "segmentation" and
+    "counted segmentation" (tags, longest, ends, whole), "transcript" (labels, of which the first is the blank),
+    "projective tree", "non-projective tree" and "projective tree with siblings" (labels, roots), "constituent tree"
+    (labels), "PCFG" (nonterminals, preterminals, per_example), "matching", "complete matching", "monotone alignment",
+    "choice", "graph" (labels, edges, types, inference), "window" (height, width, limit).
     """
 
     def __new__(cls, structure, **settings):
@@ -170,8 +171,8 @@ class Fitting(list):
 
 
 class Marginals(collections.abc.Sequence):
-    """Float32 arrays [rows, width], one for each part of a batch, which has one row for each example of a tied part. They lie in one piece of memory,
-    numbers, and are made when they are looked at."""
+    """Float32 arrays [rows, width], one for each part of a batch; of a tied part it has one row for each example. They
+    lie in one piece of memory, numbers, and are made when they are looked at."""
 
     __slots__ = ("numbers", "_shapes", "_places")
 
@@ -317,8 +318,8 @@ class Batch(_Handle):
         return self._lists(y, k, count), [s[:c] for s, c in zip(score, count)]
 
     def sample(self, values, n, seeds, mu=1.0):
-        """n outputs of each example drawn at temperature μ, by a seed per example: int32 arrays [n, length]; [0, length] where there is no output or
-        potentials are not valid."""
+        """n outputs of each example drawn at temperature μ, by a seed per example: int32 arrays [n, length], or [0, length]
+        where there is no output or potentials are not valid."""
         seeds = np.ascontiguousarray(seeds, np.uint64)
         if seeds.shape != (self.examples,):
             raise Error(f"seeds of the shape {seeds.shape}, expected {(self.examples,)}")

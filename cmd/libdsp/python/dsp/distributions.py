@@ -16,9 +16,10 @@ batch of B examples:
                      the shapes of marginals. Chains, segments, projective trees, constituents, monotone alignments and grammars answer: exactly, in
                      float64, which takes longer than marginals
 
-Where potentials of an example are NaN, +∞ or beyond ±1e30, all its answers are NaN: sums and their derivatives, max, and the score of the one output
-that topk has. That output, and argmax, is the best one if these potentials were 0. score(y) is the plain sum. sample, whose answers have no scores,
-refuses such an example, and one whose outputs are all forbidden.
+Where potentials of an example are NaN, +∞ or beyond ±1e30, all its answers are NaN: sums and their derivatives, max,
+and the score of the one output that topk has. That output, and argmax, is the best one if these potentials were 0.
+score(y) is the plain sum. sample, whose answers have no scores, refuses such an example, and one whose outputs are all
+forbidden.
 
 How an output is written, each class says. What no position of an example owns, padding, is −1 in labels, heads, relations and targets, and 0 in
 charts and paths. Errors are dsp.Error, a ValueError.

@@ -307,8 +307,8 @@ def _shape(x, what, *expected):
 
 @_by_shapes("lengths", "mask")
 def linear_chain(node, edge, lengths=None, mask=None, start=None, end=None):
-    """node [B, T, Y]; edge [Y, Y] from row to column, or [B, T, Y, Y], of which row t scores the step into position t; start [Y] and end [Y] of the
-    first and the last label, both optional."""
+    """node [B, T, Y]; edge [Y, Y] from row to column, or [B, T, Y, Y], of which row t scores the step into position t;
+    start [Y] and end [Y] of the first and the last label, both optional."""
     _shape(node, "node", "B", "T", "Y")
     B, T, Y = node.shape
     steps = len(edge.shape) == 4

@@ -73,8 +73,9 @@ def _answer(layout, kinds, y, wanted, tensors):
 
 def _there(layout, tensors):
     """Whether the library answers in the memory of the GPU where the potentials are."""
-    return (torch.is_tensor(tensors[0]) and tensors[0].is_cuda and all(x.device == tensors[0].device for x in tensors) and layout.direct and 0 not in layout.shapes[0]
-            and cuda.answers(layout.batch.form))
+    first = tensors[0]
+    return (torch.is_tensor(first) and first.is_cuda and all(x.device == first.device for x in tensors)
+            and layout.direct and 0 not in layout.shapes[0] and cuda.answers(layout.batch.form))
 
 
 def _on_gpu(tensors):
