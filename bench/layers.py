@@ -117,6 +117,23 @@ def chains(B, T, Y, ragged=False):
             "torch-struct": struct and (lambda: struct.LinearChainCRF(potentials().detach(), lengths=lengths).argmax)})
 
 
+def small(T=3, Y=2):
+    """One short chain, beside a function of two tensors that does nothing: what torch itself takes."""
+    e, edge, tags = torch.randn(1, T, Y, requires_grad=True), torch.randn(Y, Y, requires_grad=True), torch.randint(Y, (1, T))
+
+    class Nothing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, *tensors):
+            return torch.empty(1)
+
+        @staticmethod
+        def backward(ctx, g):
+            return torch.empty_like(e), torch.empty_like(edge)
+
+    case(f"LinearChain 1×{T}×{Y} nll", dsp=gradient(lambda: D.LinearChain(e, edge).nll(tags), e, edge),
+         **{"nothing": gradient(lambda: Nothing.apply(e, edge), e, edge)})
+
+
 def trees(B=64, n=30):
     arc = torch.randn(B, n, n + 1, requires_grad=True)
     s = torch.zeros(B, n + 1, n + 1)
@@ -176,19 +193,24 @@ def grammar(B=8, n=20, N=10, M=20):
          **{"torch-struct": struct and gradient(lambda: struct.SentCFG((terminal, rule, root), torch.full((B,), n)).partition, terminal, rule, root)})
 
 
-def assignment(n):
-    x = np.random.default_rng(0).normal(size=(1, n, n)).astype(np.float32)
-    case(f"assignment {n}", dsp=lambda: dsp.Matching(x).argmax, scipy=assign and (lambda: assign(x[0], maximize=True)))
+def assignments(B, n):
+    """Different problems: of one that is solved again and again, the processor soon predicts every branch."""
+    x = np.random.default_rng(0).normal(size=(B, n, n)).astype(np.float32)
+    theirs = assign and (lambda: [assign(pair, maximize=True) for pair in x])
+    case(f"assignments {B}×{n}", dsp=lambda: dsp.Matching(x).argmax, scipy=theirs)
+    if n < 100:  # else a call is nothing beside its work
+        case(f"assignments {B}×{n} singly", dsp=lambda: [dsp.Matching(x[b:b + 1]).argmax for b in range(B)], scipy=theirs)
 
 
 print(f"| | dsp, {'processor ' if a.threads == 1 else ''}ms | times of peers / dsp's |\n|---|---:|---|")
 chains(64, 50, 25)
 chains(64, 50, 25, ragged=True)
 chains(1, 3, 2)
+small()
 trees()
 segments()
 ctc()
 constituents()
 grammar()
-assignment(30)
-assignment(200)
+assignments(32, 30)
+assignments(8, 200)

@@ -2,8 +2,8 @@
  *
  * A form is a structure with its sizes (dsp_form). A batch is a form with the layout of its examples: where each one's rows and output begin
  * (dsp_batch). Questions take a batch and the values of its potentials: plain float arrays, one for each part, that the caller owns. Nothing is
- * copied: dsp_max, dsp_exp, dsp_loss, dsp_top, dsp_sample, dsp_score, dsp_divergence, dsp_hessian. A question with a budget may answer for some of
- * the examples: dsp_run.
+ * copied: dsp_max, dsp_exp, dsp_loss, dsp_top, dsp_sample, dsp_score, dsp_divergence, dsp_hessian, dsp_indicator. A question with a budget may answer
+ * for some of the examples: dsp_run.
  *
  * Every function that returns char* returns NULL, or a message that the caller must give to dsp_free. Handles are positive numbers; a form,
  * a batch and a GPU live until dsp_release. All functions may be called from any number of threads at the same time. After a fork the library
@@ -23,7 +23,7 @@
 #define LIBDSP_H
 #include <stdint.h>
 
-#define DSP_ABI 3
+#define DSP_ABI 4
 
 typedef struct {
   int32_t threads; /* how many threads answer */

@@ -297,7 +297,7 @@ func dsp_loss(batch C.int64_t, values **C.float, r *C.dsp_run, y *C.int32_t, val
 func dsp_top(batch C.int64_t, values **C.float, r *C.dsp_run, k C.int64_t, y *C.int32_t, score *C.double, count *C.int64_t) *C.char {
 	return ask(batch, values, r, func(t *foreign.Batch, x [][]float32, run foreign.Run) (int, error) {
 		n := max(0, int(k))
-		return t.TopK(x, run, n, slice[int32](y, n*t.Numbers()), slice[float64](score, n*t.Len()), slice[int](count, t.Len()))
+		return t.TopK(x, run, int(k), slice[int32](y, n*t.Numbers()), slice[float64](score, n*t.Len()), slice[int](count, t.Len()))
 	})
 }
 
@@ -306,8 +306,8 @@ func dsp_top(batch C.int64_t, values **C.float, r *C.dsp_run, k C.int64_t, y *C.
 //export dsp_sample
 func dsp_sample(batch C.int64_t, values **C.float, r *C.dsp_run, mu C.double, n C.int64_t, seeds *C.uint64_t, y *C.int32_t, count *C.int64_t) *C.char {
 	return ask(batch, values, r, func(t *foreign.Batch, x [][]float32, run foreign.Run) (int, error) {
-		k := max(0, int(n))
-		return t.Sample(x, run, float64(mu), k, slice[uint64](seeds, t.Len()), slice[int32](y, k*t.Numbers()), slice[int](count, t.Len()))
+		size := max(0, int(n)) * t.Numbers()
+		return t.Sample(x, run, float64(mu), int(n), slice[uint64](seeds, t.Len()), slice[int32](y, size), slice[int](count, t.Len()))
 	})
 }
 
@@ -320,13 +320,33 @@ func dsp_score(batch C.int64_t, values **C.float, r *C.dsp_run, y *C.int32_t, va
 	})
 }
 
-// dsp_hessian writes the product of the Hessian of mu·log Σ_y exp(score(y)/mu) of every example with a direction, which has the form of values, to
-// product, which has the form of marginals. Structures whose description says "hessian" answer, in float64: slower than dsp_exp.
+// dsp_indicator writes how often each output y uses each potential, the gradient of its score, to used, which has the form of marginals. value is
+// NULL, or what dsp_max wrote with y: an example without an output, −∞, has zeros, and one of NaN NaN.
+//
+//export dsp_indicator
+func dsp_indicator(batch C.int64_t, y *C.int32_t, value *C.double, used **C.float) *C.char {
+	return guarded(func() error {
+		t := batchOf(batch)
+		u, err := parts(t, used, t.MarginalSize)
+		if err != nil {
+			return err
+		}
+		return t.Indicator(slice[int32](y, t.Numbers()), slice[float64](value, t.Len()), u)
+	})
+}
+
+// dsp_hessian writes the product of the Hessian of mu·log Σ_y exp(score(y)/mu) of every example with a direction to product, which has the form of
+// marginals. So has the direction if own is 1; if it is 0 the form of values, and examples share what they share there. Structures whose description says "hessian" answer, in float64: slower than dsp_exp.
 //
 //export dsp_hessian
-func dsp_hessian(batch C.int64_t, values **C.float, r *C.dsp_run, mu C.double, direction, product **C.float) *C.char {
+func dsp_hessian(batch C.int64_t, values **C.float, r *C.dsp_run, mu C.double, direction **C.float, own C.int32_t,
+	product **C.float) *C.char {
 	return ask(batch, values, r, func(t *foreign.Batch, x [][]float32, run foreign.Run) (int, error) {
-		d, err := parts(t, direction, t.Size)
+		size := t.Size
+		if own != 0 {
+			size = t.MarginalSize
+		}
+		d, err := parts(t, direction, size)
 		if err != nil {
 			return 0, err
 		}
@@ -334,7 +354,7 @@ func dsp_hessian(batch C.int64_t, values **C.float, r *C.dsp_run, mu C.double, d
 		if err != nil {
 			return 0, err
 		}
-		return t.Hessian(x, run, float64(mu), d, to)
+		return t.Hessian(x, run, float64(mu), d, own != 0, to)
 	})
 }
 

@@ -94,6 +94,9 @@ type guest struct {
 func (t *Batch) ask(g *Device, at There, question func(q *guest) error) error {
 	switch of := t.form.Structure.(type) {
 	case chains.Chain:
+		if t.form.ends() {
+			return fmt.Errorf("chains with the parts start and end do not answer on a GPU")
+		}
 	case trees.SpanningTree:
 		if of.Siblings || t.form.Settings.Roots {
 			return fmt.Errorf("trees with siblings or with several roots do not answer on a GPU")

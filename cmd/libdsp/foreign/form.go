@@ -34,7 +34,7 @@ type Settings struct {
 	Labels      int  `json:"labels"`       // Y
 	Tags        int  `json:"tags"`         // of segments: two per label, one less if the last label has segments of one position only
 	Longest     int  `json:"longest"`      // positions of the longest segment
-	Ends        bool `json:"ends"`         // segments have the part "end"
+	Ends        bool `json:"ends"`         // segments have the part "end", chains "start" and "end"
 	Whole       bool `json:"whole"`        // segments have the part "segment"
 	PerPosition bool `json:"per_position"` // transitions differ from position to position
 
@@ -74,8 +74,12 @@ func declare(name, settings string, form func(s Settings) (structured.Form, erro
 func Names() []string { return slices.Sorted(maps.Keys(structures)) }
 
 func init() {
-	declare("chain", "labels per_position", func(s Settings) (structured.Form, error) {
-		return chains.Form(s.Labels, s.PerPosition), sizes("labels", s.Labels, 2)
+	declare("chain", "labels per_position ends", func(s Settings) (structured.Form, error) {
+		chain := chains.Form(s.Labels, s.PerPosition)
+		if s.Ends {
+			chain = endsForm(chain, s.Labels)
+		}
+		return chain, sizes("labels", s.Labels, 2)
 	}, func(e example) error {
 		if e.form.Settings.PerPosition {
 			if err := e.expect(1, e.numbers); err != nil {

@@ -32,7 +32,7 @@ func products(t *testing.T, o *asked, θ, direction *structured.Potentials) (pro
 		d = append(d, p.Values)
 	}
 	product = ask(θ, func(b *Batch, values, to [][]float32, run Run) (int, error) {
-		return b.Hessian(values, run, 0.7, d, to)
+		return b.Hessian(values, run, 0.7, d, false, to)
 	})
 	difference = make([]float32, len(product))
 	for _, side := range []float32{1, -1} {
@@ -73,7 +73,7 @@ func TestHessian(t *testing.T) {
 			kind.Prepare(θ)
 			b, values := o.batch(θ)
 			if kind.Chart == nil {
-				if _, err := b.Hessian(values, Run{}, 1, values, values); err == nil || !strings.Contains(err.Error(), "does not answer Hessian") {
+				if _, err := b.Hessian(values, Run{}, 1, values, false, values); err == nil || !strings.Contains(err.Error(), "has no products with the Hessian") {
 					t.Fatalf("%s: %v", kind.Name(), err)
 				}
 				break

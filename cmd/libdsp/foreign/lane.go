@@ -29,10 +29,13 @@ type lane struct {
 	offsets [][]int
 	outputs []int
 	rooted  rooted
+	node    []float32 // with ends
 
 	chart     *chart.Oracle         // what answers questions that the oracle does not
 	direction structured.Potentials // of Hessian
 	widened   rooted                // the direction for the trees of several roots
+	each      []int                 // 0, 1, 2, …: offsets of a direction of its own for every example
+	turned    []float32             // the direction of node, with ends
 }
 
 // Work of the shares that a batch is divided into: a thread is not worth starting for less than leastWork, and
@@ -124,7 +127,7 @@ func (t *Batch) each(values [][]float32, run Run, do func(l *lane, lo, hi int)) 
 	return shares[min(int(taken.Load()), len(shares)-1)], nil
 }
 
-// share makes a lane's θ examples lo to hi-1 of the batch. It copies offsets, not values.
+// share makes a lane's θ examples lo to hi-1 of the batch. It copies offsets, and values only where ends are added.
 func (l *lane) share(t *Batch, values [][]float32, lo, hi int) {
 	l.outputs = shifted(l.outputs, t.outputs, lo, hi)
 	l.θ.Structure, l.θ.Outputs, l.θ.Parts = t.form.Structure, l.outputs, l.θ.Parts[:0]
@@ -141,6 +144,10 @@ func (l *lane) share(t *Batch, values [][]float32, lo, hi int) {
 		}
 		l.θ.Parts = append(l.θ.Parts, p)
 	}
+	if t.form.ends() {
+		l.θ.Parts = l.θ.Parts[:start]
+		l.node = addEnds(l.node, &l.θ.Parts[0], values[start], values[start+1], 0)
+	}
 	l.θ.Gold, l.θ.Graphs = l.θ.Gold[:0], l.θ.Graphs[:0]
 	if t.gold != nil {
 		l.θ.Gold = append(l.θ.Gold, t.gold[lo:hi]...)
@@ -150,15 +157,30 @@ func (l *lane) share(t *Batch, values [][]float32, lo, hi int) {
 	}
 }
 
-// along makes a lane's direction examples lo to hi-1 of an array for each part, of the form of its θ.
-func (l *lane) along(t *Batch, values [][]float32, lo, hi int) {
+// along makes a lane's direction examples lo to hi-1 of an array for each part, of the form of its θ; with own, of
+// marginals: parts that examples share have a row for each.
+func (l *lane) along(t *Batch, values [][]float32, own bool, lo, hi int) {
+	for len(l.each) <= hi-lo {
+		l.each = append(l.each, len(l.each))
+	}
 	l.direction.Structure, l.direction.Outputs = l.θ.Structure, l.θ.Outputs
 	l.direction.Parts = append(l.direction.Parts[:0], l.θ.Parts...)
-	for k := range t.parts {
+	for k := range l.direction.Parts {
 		p := &l.direction.Parts[k]
-		if p.Values = values[k]; p.Offsets != nil {
+		switch p.Values = values[k]; {
+		case p.Offsets != nil:
 			p.Values = within(p.Values, t.parts[k].Offsets[lo]*p.Width, t.parts[k].Offsets[hi]*p.Width)
+		case own:
+			p.Values, p.Offsets = within(p.Values, lo*p.Width, hi*p.Width), l.each[:hi-lo+1]
 		}
+	}
+	if t.form.ends() {
+		first, step := 0, 0
+		if own {
+			step = t.parts[start].Width
+			first = lo * step
+		}
+		l.turned = addEnds(l.turned, &l.direction.Parts[0], values[start][first:], values[start+1][first:], step)
 	}
 }
 
@@ -166,7 +188,7 @@ func (l *lane) along(t *Batch, values [][]float32, lo, hi int) {
 // memory.
 func (l *lane) into(t *Batch, to [][]float32, lo, hi int) {
 	l.u.Parts = l.u.Parts[:0]
-	for k := range t.parts {
+	for k := range l.θ.Parts {
 		p, first, last := &t.parts[k], lo, hi
 		if p.Offsets != nil {
 			first, last = p.Offsets[lo], p.Offsets[hi]

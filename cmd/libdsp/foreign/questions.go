@@ -58,7 +58,10 @@ func (t *Batch) Exp(values [][]float32, run Run, μ float64, value []float64, u 
 	if err := t.sums(value, μ, u); err != nil {
 		return 0, err
 	}
-	return t.each(values, run, func(l *lane, lo, hi int) { l.exp(t, μ, lo, hi, value, u) })
+	return t.each(values, run, func(l *lane, lo, hi int) {
+		l.exp(t, μ, lo, hi, value, u)
+		l.endMarginals(t, u, lo, hi)
+	})
 }
 
 // exp is Exp for a share.
@@ -108,6 +111,7 @@ func (t *Batch) Loss(values [][]float32, run Run, y []int32, value []float64, gr
 			}
 			l.u.Add(b, gold, -1)
 		}
+		l.endMarginals(t, gradient, lo, hi)
 	})
 }
 
@@ -117,7 +121,7 @@ func (t *Batch) TopK(values [][]float32, run Run, k int, y []int32, score []floa
 	if k < 1 || k > mostNumbers || t.Numbers() > 0 && k > math.MaxInt/16/t.Numbers() {
 		return 0, fmt.Errorf("%d best outputs, expected at least 1", k)
 	}
-	if err := t.can(t.form.Description.Ranks, "TopK"); err != nil {
+	if err := t.can(t.form.Description.Ranks, "K best outputs"); err != nil {
 		return 0, err
 	}
 	if err := t.fits(y, k, score, k); err != nil {
@@ -146,13 +150,13 @@ func (t *Batch) TopK(values [][]float32, run Run, k int, y []int32, score []floa
 	})
 }
 
-// Sample draws k outputs of every example at temperature μ, by a seed per example [B]: count [B] is k, or 0 where there is no output; y as in
-// TopK.
+// Sample draws k outputs of every example at temperature μ, by a seed per example [B]: count [B] is k, or 0 where there is no output or
+// potentials are not valid; y as in TopK.
 func (t *Batch) Sample(values [][]float32, run Run, μ float64, k int, seeds []uint64, y []int32, count []int) (int, error) {
 	if k < 1 || k > mostNumbers || t.Numbers() > 0 && k > math.MaxInt/16/t.Numbers() {
 		return 0, fmt.Errorf("%d samples, expected at least 1", k)
 	}
-	if err := t.can(t.form.Description.Draws, "Sample"); err != nil {
+	if err := t.can(t.form.Description.Draws, "samples"); err != nil {
 		return 0, err
 	}
 	if !(μ > 0) || math.IsInf(μ, 1) {
@@ -242,17 +246,22 @@ func (t *Batch) Divergence(p, q [][]float32, run Run, μ float64, value []float6
 // Hessian writes the product of the Hessian of μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every example with a direction to product, which has the form of
 // marginals [MarginalSize]: their derivative along it. The direction has the form of the potentials, and must be finite. It is computed in
 // float64 by the chart that the structure declares (oracles/chart), which takes some 10 to 50 times as long as Exp of the fastest kernels. It is 0
-// where there is no output, and NaN where the potentials or the direction are not valid.
-func (t *Batch) Hessian(values [][]float32, run Run, μ float64, direction, product [][]float32) (int, error) {
-	if err := t.can(t.form.Description.Hessian, "Hessian"); err != nil {
+// where there is no output, and NaN where the potentials or the direction are not valid. With own, every example has a direction of its own, in the
+// form of marginals.
+func (t *Batch) Hessian(values [][]float32, run Run, μ float64, direction [][]float32, own bool, product [][]float32) (int, error) {
+	if err := t.can(t.form.Description.Hessian, "products with the Hessian"); err != nil {
 		return 0, err
 	}
 	if direction == nil || product == nil {
 		return 0, fmt.Errorf("products with the Hessian need a direction, and a place")
 	}
 	for k := range t.parts {
-		if len(direction[k]) != t.Size(k) {
-			return 0, fmt.Errorf("the direction of part %q has %d numbers, expected %d", t.parts[k].Name, len(direction[k]), t.Size(k))
+		size := t.Size(k)
+		if own {
+			size = t.MarginalSize(k)
+		}
+		if len(direction[k]) != size {
+			return 0, fmt.Errorf("the direction of part %q has %d numbers, expected %d", t.parts[k].Name, len(direction[k]), size)
 		}
 	}
 	if err := t.sums(make([]float64, t.Len()), μ, product); err != nil {
@@ -263,10 +272,11 @@ func (t *Batch) Hessian(values [][]float32, run Run, μ float64, direction, prod
 			l.chart = chart.New(t.form.kind.Chart)
 		}
 		θ := l.asked(t)
-		l.along(t, direction, lo, hi)
+		l.along(t, direction, own, lo, hi)
 		if t.rooted == nil {
 			l.into(t, product, lo, hi)
 			l.chart.HessianProduct(θ, μ, &l.direction, &l.u)
+			l.endMarginals(t, product, lo, hi)
 			return
 		}
 		l.widened.widen(t.rooted, &l.direction, 0)
@@ -299,17 +309,23 @@ func (t *Batch) CheckOutputs(y []int32) error {
 		return fmt.Errorf("outputs of %d numbers, expected %d", len(y), t.Numbers())
 	}
 	for b := range t.Len() {
-		lo, hi := t.outputs[b], t.outputs[b+1]
-		if err := t.form.output(example{t, b, hi - lo}, y[lo:hi]); err != nil {
-			return fmt.Errorf("output of example %d: %w", b, err)
+		if err := t.checkOutput(b, y[t.outputs[b]:t.outputs[b+1]]); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func (t *Batch) checkOutput(b int, y []int32) error {
+	if err := t.form.output(example{t, b, len(y)}, y); err != nil {
+		return fmt.Errorf("output of example %d: %w", b, err)
 	}
 	return nil
 }
 
 // sums refuses a question about sums that the structure or its arguments do not allow.
 func (t *Batch) sums(value []float64, μ float64, u [][]float32) error {
-	if err := t.can(t.form.Description.Sums, "Exp"); err != nil {
+	if err := t.can(t.form.Description.Sums, sumsOver); err != nil {
 		return err
 	}
 	if !(μ > 0) || math.IsInf(μ, 1) {
@@ -328,16 +344,19 @@ func (t *Batch) sums(value []float64, μ float64, u [][]float32) error {
 	return nil
 }
 
-// can refuses a question that the structure does not answer, with the reason that its oracle gives.
-func (t *Batch) can(does bool, question string) error {
+// sumsOver is what oracles.Unsummable give a reason for.
+const sumsOver = "sums over outputs (log partition, marginals, losses)"
+
+// can refuses what the structure does not have, with the reason that its oracle gives.
+func (t *Batch) can(does bool, what string) error {
 	if does {
 		return nil
 	}
 	why := ""
-	if u, ok := t.form.kind.Oracle().(oracles.Unsummable); ok && question == "Exp" {
+	if u, ok := t.form.kind.Oracle().(oracles.Unsummable); ok && what == sumsOver {
 		why = ": " + u.WhyNoSums()
 	}
-	return fmt.Errorf("a %s does not answer %s%s", t.form.Settings.Structure, question, why)
+	return fmt.Errorf("a %s has no %s%s", t.form.Settings.Structure, what, why)
 }
 
 func (t *Batch) fits(y []int32, outputs int, value []float64, values int) error {

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 
-ABI = 3
+ABI = 4
 
 _P, _I32, _I64, _DOUBLE = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_double
 
@@ -33,7 +33,7 @@ _QUESTIONS = {  # arguments after the batch, the values and the run
     "sample": [_DOUBLE, _I64, _P, _P, _P],
     "score": [_P, _P],
     "divergence": [_P, _DOUBLE, _P],
-    "hessian": [_DOUBLE, _P, _P],
+    "hessian": [_DOUBLE, _P, _I32, _P],
 }
 
 
@@ -73,6 +73,7 @@ def _declare(lib):
     for name, arguments in _ON_A_GPU.items():
         f = getattr(lib, "dsp_cuda_" + name)
         f.argtypes, f.restype = [_I64, _I64, _P, _U64] + arguments, _P
+    lib.dsp_indicator.argtypes, lib.dsp_indicator.restype = [_I64, _P, _P, _P], _P
     lib.dsp_cuda_failed.argtypes = [_I64]
     lib.dsp_cuda_open.argtypes, lib.dsp_cuda_open.restype = [_I64, _P], _P
     lib.dsp_cuda_owner.argtypes, lib.dsp_cuda_owner.restype = [_U64, _P], _P

@@ -1,10 +1,10 @@
 """Questions about batches of potentials as plain arrays, for every structure that dsp knows. Distributions are the comfortable way to ask them."""
 
+import collections.abc
 import ctypes
 import functools
 import json
 import os
-import threading
 import weakref
 
 import numpy as np
@@ -15,16 +15,27 @@ from ._library import CLayout, Error, Run
 __all__ = ["Form", "Batch", "offsets", "set_threads", "get_threads", "Error"]
 
 _FLOAT = np.dtype(np.float32)
-_BUDGET = 50_000  # microseconds: a call in the main thread looks at signals that often
-_threads = max(1, int(os.environ.get("DSP_THREADS", "1")))
+_BUDGET = 50_000  # microseconds: a question returns to Python that often, whose main thread then looks at signals
 
 
 def set_threads(n):
     """Sets how many threads answer a question. The default is DSP_THREADS, or 1. Answers do not depend on it."""
     global _threads
+    if not hasattr(n, "__index__"):
+        raise Error(f"{n!r} threads, expected a whole number")
     if n < 1:
         raise Error(f"{n} threads, expected at least 1")
     _threads = int(n)
+
+
+def _of_environment():
+    given = os.environ.get("DSP_THREADS") or "1"
+    if not given.strip().isdecimal() or int(given) < 1:
+        raise Error(f"DSP_THREADS is {given!r}, expected a whole number from 1")
+    return int(given)
+
+
+_threads = _of_environment()
 
 
 def get_threads():
@@ -82,7 +93,7 @@ class _Handle:
     """A handle of the library, made again in a process that was forked."""
 
     def _made(self):
-        if self._generation != _library.generation() or self._number is None:
+        if self._generation != _library.oracles.generation or self._number is None:
             self._number, self._generation = self._make(), _library.generation()
             weakref.finalize(self, _release, self._number, self._generation).atexit = False
         return self._number
@@ -101,10 +112,11 @@ class Form(_Handle):
     Attributes: structure; parts, a list of (name, width, tied), where a tied part has one row that all examples share; sums, ranks, draws:
     whether exp and loss, top, and sample answer; hessian: whether hessian answers; exact: whether answers are exact and not bounds.
 
-    Structures and settings: "chain" (labels, per_position), "second-order chain" (labels), "segmentation" and "counted segmentation" (tags,
-    longest, ends, whole), "transcript" (labels, of which the first is the blank), "projective tree", "non-projective tree" and "projective
-    tree with siblings" (labels, roots), "constituent tree" (labels), "PCFG" (nonterminals, preterminals, per_example), "matching", "complete matching", "monotone alignment", "choice", "graph"
-    (labels, edges, types, inference), "window" (height, width, limit).
+    Structures and settings: "chain" (labels, per_position, ends), "second-order chain" (labels), "segmentation" and
+    "counted segmentation" (tags, longest, ends, whole), "transcript" (labels, of which the first is the blank),
+    "projective tree", "non-projective tree" and "projective tree with siblings" (labels, roots), "constituent tree"
+    (labels), "PCFG" (nonterminals, preterminals, per_example), "matching", "complete matching", "monotone alignment",
+    "choice", "graph" (labels, edges, types, inference), "window" (height, width, limit).
     """
 
     def __new__(cls, structure, **settings):
@@ -140,18 +152,15 @@ def _form(settings):
 
 
 class Fitting(list):
-    """Values that were made for some batches, which then need not look at each of them in every call. Those that are
-    known by their addresses alone have no arrays: who asks keeps their memory alive."""
+    """Values that were made for some batches, which then need not look at each of them in every call."""
 
     __slots__ = ("batches", "_known")
 
-    def __init__(self, batches, arrays, addresses=None):
+    def __init__(self, batches, arrays):
         list.__init__(self, arrays)
-        self.batches, self._known = batches, None if addresses is None else _addresses[len(addresses)](*addresses)
+        self.batches, self._known = batches, None
 
     def __reduce__(self):
-        if self._known is not None and not self:
-            raise TypeError("values that are known by their addresses alone cannot be pickled")
         return Fitting, (self.batches, list(self))  # addresses are of this process
 
     def addresses(self):
@@ -159,6 +168,37 @@ class Fitting(list):
         if self._known is None:
             self._known = _pointers(self)
         return self._known
+
+
+class Marginals(collections.abc.Sequence):
+    """Float32 arrays [rows, width], one for each part of a batch; of a tied part it has one row for each example. They
+    lie in one piece of memory, numbers, and are made when they are looked at."""
+
+    __slots__ = ("numbers", "_shapes", "_places")
+
+    def __init__(self, shapes, places):
+        self.numbers, self._shapes, self._places = np.empty(places[-1], _FLOAT), shapes, places
+
+    def __len__(self):
+        return len(self._shapes)
+
+    def __getitem__(self, k):
+        shape = self._shapes[k]
+        at = self._places[k % len(self._shapes)]
+        return self.numbers[at:at + shape[0] * shape[1]].reshape(shape)
+
+    def __reduce__(self):
+        return list, (list(self),)
+
+    def scaled(self, by, shapes):
+        """The arrays times a number, in other shapes."""
+        x = self.numbers * by
+        return [x[lo:hi].reshape(shape) for lo, hi, shape in zip(self._places, self._places[1:], shapes)]
+
+    def addresses(self):
+        """Where the arrays are, for the library."""
+        at = _address(self.numbers)
+        return _addresses[len(self._shapes)](*[at + 4 * place for place in self._places[:-1]])
 
 
 class Batch(_Handle):
@@ -200,6 +240,7 @@ class Batch(_Handle):
         self._sizes = [(w if o is None else int(o[-1]) * w) for o, (_, w, _) in zip(self.rows, form.parts)]
         rows = [self.examples if o is None else int(o[-1]) for o in self.rows]
         self._shapes = [(n, w) for n, (_, w, _) in zip(rows, form.parts)]  # of marginals
+        self._places = offsets([n * w for n, w in self._shapes]).tolist()
 
     def _make(self):
         each = _pointers(self.rows)
@@ -215,6 +256,8 @@ class Batch(_Handle):
     def _values(self, values):
         if type(values) is Fitting and self in values.batches:
             return values.addresses()
+        if isinstance(values, ctypes.Array):  # addresses: who asks has looked at the arrays, and keeps them alive
+            return values
         if len(values) != len(self._sizes):
             raise Error(f"{len(values)} parts, expected {len(self._sizes)}: {[name for name, _, _ in self.form.parts]}")
         for x, size, (name, width, _) in zip(values, self._sizes, self.form.parts):
@@ -226,8 +269,8 @@ class Batch(_Handle):
 
     def _ask(self, question, values, *arguments):
         arrays = self._values(values)
-        number, f = self._made(), getattr(_library.library(), "dsp_" + question)
-        run = Run(_threads, 0, _BUDGET if threading.current_thread() is threading.main_thread() else 0, 0)
+        number, f = self._made(), getattr(_library.library(), question)
+        run = Run(_threads, 0, _BUDGET, 0)
         at, there = _addressof(run), _addressof(arrays)
         while True:
             message = f(number, there, at, *arguments)
@@ -244,43 +287,44 @@ class Batch(_Handle):
         return y
 
     def _marginals(self):
-        return [np.empty(shape, _FLOAT) for shape in self._shapes]
+        return Marginals(self._shapes, self._places)
 
     def max(self, values):
         """The best outputs, int32 [numbers], and their scores, float64 [B]: −∞ where there is no output, and an upper bound of the best score if
         the form is not exact."""
         y, value = np.empty(self.numbers, np.int32), np.empty(self.examples)
-        self._ask("max", values, _address(y), _address(value))
+        self._ask("dsp_max", values, _address(y), _address(value))
         return y, value
 
     def exp(self, values, mu=1.0, marginals=True):
-        """μ·log Σ exp(score/μ) over all outputs, float64 [B], and the marginals: a float32 array per part, of one row per example for tied ones."""
+        """μ·log Σ exp(score/μ) over all outputs, float64 [B], and the marginals: see Marginals."""
         value, u = np.empty(self.examples), self._marginals() if marginals else None
-        to = _pointers(u) if marginals else None
-        self._ask("exp", values, mu, _address(value), ctypes.addressof(to) if marginals else None)
+        to = u.addresses() if marginals else None
+        self._ask("dsp_exp", values, mu, _address(value), ctypes.addressof(to) if marginals else None)
         return value, u
 
     def loss(self, values, y):
         """−log p(y), float64 [B], never below 0, and its gradient, in the form of marginals."""
         y, value, u = self._outputs(y), np.empty(self.examples), self._marginals()
-        to = _pointers(u)
-        self._ask("loss", values, _address(y), _address(value), ctypes.addressof(to))
+        to = u.addresses()
+        self._ask("dsp_loss", values, _address(y), _address(value), ctypes.addressof(to))
         return value, u
 
     def top(self, values, k):
         """The k best outputs: for each example an int32 array [count, length], count at most k, and float64 scores [count]."""
         y, score = np.empty(max(0, k) * self.numbers, np.int32), np.empty((self.examples, max(0, k)))
         count = np.empty(self.examples, np.int64)
-        self._ask("top", values, k, _address(y), _address(score), _address(count))
+        self._ask("dsp_top", values, k, _address(y), _address(score), _address(count))
         return self._lists(y, k, count), [s[:c] for s, c in zip(score, count)]
 
     def sample(self, values, n, seeds, mu=1.0):
-        """n outputs of each example drawn at temperature μ, by a seed per example: int32 arrays [n, length]; none where there is no output."""
+        """n outputs of each example drawn at temperature μ, by a seed per example: int32 arrays [n, length], or [0, length]
+        where there is no output or potentials are not valid."""
         seeds = np.ascontiguousarray(seeds, np.uint64)
         if seeds.shape != (self.examples,):
             raise Error(f"seeds of the shape {seeds.shape}, expected {(self.examples,)}")
         y, count = np.empty(max(0, n) * self.numbers, np.int32), np.empty(self.examples, np.int64)
-        self._ask("sample", values, mu, n, _address(seeds), _address(y), _address(count))
+        self._ask("dsp_sample", values, mu, n, _address(seeds), _address(y), _address(count))
         return self._lists(y, n, count)
 
     def _lists(self, y, k, count):
@@ -289,25 +333,43 @@ class Batch(_Handle):
     def score(self, values, y):
         """The scores of outputs, float64 [B]."""
         y, value = self._outputs(y), np.empty(self.examples)
-        self._ask("score", values, _address(y), _address(value))
+        self._ask("dsp_score", values, _address(y), _address(value))
         return value
 
-    def hessian(self, values, direction, mu=1.0):
+    def hessian(self, values, direction, mu=1.0, own=False):
         """The product of the Hessian of μ·log Σ exp(score/μ) with a direction in the form of values, in the form of marginals: their derivative along
-        it. It is computed in float64, without vector kernels, for forms whose hessian is true: slower than exp, and exact but for rounding."""
-        product, d = self._marginals(), self._values(direction)
-        to = _pointers(product)
-        self._ask("hessian", values, mu, ctypes.addressof(d), ctypes.addressof(to))
+        it. It is computed in float64, without vector kernels, for forms whose hessian is true: slower than exp, and exact but for rounding. With own,
+        each example has a direction of its own, in the form of marginals."""
+        product, d = self._marginals(), self._own(direction) if own else self._values(direction)
+        to = product.addresses()
+        self._ask("dsp_hessian", values, mu, ctypes.addressof(d), own, ctypes.addressof(to))
         return product
 
     def entropy(self, values, mu=1.0):
         """The entropy of the outputs in nats, float64 [B]."""
         value = np.empty(self.examples)
-        self._ask("divergence", values, None, mu, _address(value))
+        self._ask("dsp_divergence", values, None, mu, _address(value))
         return value
 
     def kl(self, values, other, mu=1.0):
         """KL(p‖q) in nats, float64 [B], of the distributions p of values and q of other."""
         value, q = np.empty(self.examples), self._values(other)
-        self._ask("divergence", values, ctypes.addressof(q), mu, _address(value))
+        self._ask("dsp_divergence", values, ctypes.addressof(q), mu, _address(value))
         return value
+
+    def indicator(self, y, value=None):
+        """How often outputs use each potential, in the form of marginals: the gradient of their scores. With the value that max gave beside y it is a
+        subgradient of it: zeros of an example without an output, and NaN of one of NaN."""
+        y, u = self._outputs(y), self._marginals()
+        value, to = None if value is None else np.ascontiguousarray(value, np.float64), u.addresses()
+        if value is not None and value.shape != (self.examples,):
+            raise Error(f"values of the shape {value.shape}, expected {(self.examples,)}")
+        _library.check(_library.library().dsp_indicator(self._made(), _address(y), _address(value), ctypes.addressof(to)))
+        return u
+
+    def _own(self, direction):
+        for x, shape, (name, _, _) in zip(direction, self._shapes, self.form.parts):
+            if not isinstance(x, np.ndarray) or x.dtype != _FLOAT or not x.flags.c_contiguous or x.size != shape[0] * shape[1]:
+                raise Error(f"direction of part {name!r}: expected a contiguous float32 array of the shape {shape}, found "
+                            f"{getattr(x, 'dtype', type(x))} of the shape {getattr(x, 'shape', ())}")
+        return _pointers(direction)

@@ -56,7 +56,7 @@ def answers(form):
     if not _library.library().dsp_cuda_built():
         return False
     tree = form.structure in ("projective tree", "non-projective tree")
-    return form.structure == "chain" or tree and '"roots": true' not in form.settings
+    return form.structure == "chain" and '"ends": true' not in form.settings or tree and '"roots": true' not in form.settings
 
 
 class _There:

@@ -7,8 +7,7 @@ batch of B examples:
     marginals        its gradient: a tuple of arrays in the shapes of the potentials; of potentials that examples share, one for each example
     score(y), log_prob(y), nll(y)
                      of outputs y, float64 [B]; nll is −log_prob, never below 0, and +∞ where potentials forbid y
-    argmax, max      the best outputs, and their scores [B]; where potentials are NaN, +∞ or beyond ±1e30 the score is NaN, as all sums are, and the
-                     output is the best one if these potentials were 0
+    argmax, max      the best outputs, and their scores [B]
     topk(k)          the k best outputs [k, B, …], and their scores [k, B]: −∞ where there are fewer
     sample(n, seed)  n outputs [n, B, …]
     entropy, kl(q)   in nats [B]
@@ -16,6 +15,11 @@ batch of B examples:
                      the derivative of the marginals along a direction, arrays in the shapes of the potentials: the covariance of outputs times it, in
                      the shapes of marginals. Chains, segments, projective trees, constituents, monotone alignments and grammars answer: exactly, in
                      float64, which takes longer than marginals
+
+Where potentials of an example are NaN, +∞ or beyond ±1e30, all its answers are NaN: sums and their derivatives, max,
+and the score of the one output that topk has. That output, and argmax, is the best one if these potentials were 0.
+score(y) is the plain sum. sample, whose answers have no scores, refuses such an example, and one whose outputs are all
+forbidden.
 
 How an output is written, each class says. What no position of an example owns, padding, is −1 in labels, heads, relations and targets, and 0 in
 charts and paths. Errors are dsp.Error, a ValueError.
@@ -35,6 +39,9 @@ class Distribution:
 
     def __init__(self, layout, arrays):
         self._layout, self._arrays = layout, arrays
+
+    def __repr__(self):
+        return f"{type(self).__name__} of {self.batch_size} examples, potentials {', '.join(str(list(x.shape)) for x in self._arrays)}"
 
     @once
     def _values(self):
@@ -91,7 +98,13 @@ class Distribution:
 
     def sample(self, n=1, seed=0):
         seeds = np.random.default_rng(seed).integers(0, 2**63, self.batch_size, dtype=np.uint64)
-        return self._several(self._layout.batch.sample(self._values, n, seeds), n)
+        every = self._layout.batch.sample(self._values, n, seeds)
+        for b, drawn in enumerate(every):
+            if len(drawn) == 0 and drawn.shape[1]:
+                forbidden = np.isneginf(self._layout.batch.exp(self._values, marginals=False)[0][b])
+                why = "forbid all of its outputs" if forbidden else "are not all numbers within ±1e30 or −∞"
+                raise Error(f"no output can be drawn of example {b}: its potentials {why}")
+        return self._several(every, n)
 
     def _several(self, every, k):
         """Outputs number 0 to k−1 of all examples. Where an example has fewer, its last one, or zeros, stand in."""
@@ -133,7 +146,7 @@ class LinearChain(Distribution):
     def __init__(self, node, edge, lengths=None, mask=None, start=None, end=None):
         arrays = (node, edge)
         if start is not None or end is not None:
-            arrays = tuple(x for x in (node, edge, start, end) if x is not None)
+            arrays = tuple([x for x in (node, edge, start, end) if x is not None])
         super().__init__(layouts.linear_chain(node, edge, lengths, mask, start, end), arrays)
 
 

@@ -1,9 +1,11 @@
-"""Distributions over structures for JAX: the classes of the module dsp, whose log_partition, log_prob and nll have gradients under jit and grad.
+"""Distributions over structures for JAX: the classes of the module dsp, whose log_partition, log_prob, nll, score, max and marginals have gradients
+under jit and grad.
 
 The library is called on the host (jax.pure_callback), so lengths and masks must be known when a function is traced; potentials and outputs need not
 be. Answers are float32. Differentiating twice in reverse mode, as jax.jacrev(jax.grad(f)) does, is exact where a structure answers hessian_product, and an
-error elsewhere; it takes longer: products with the Hessian are computed in float64. jax.hessian differentiates forwards, which callbacks cannot.
-What has no gradient (argmax, topk, sample, entropy, …) needs concrete arrays.
+error elsewhere; it takes longer: products with the Hessian are computed in float64. There marginals have a gradient, too. That of score, and the
+subgradient of max, is what outputs use. jax.hessian differentiates forwards, which callbacks cannot. argmax answers under jit; topk, sample, entropy,
+kl and hessian_product need concrete arrays, and have no gradients.
 """
 
 import functools
@@ -29,7 +31,7 @@ def _shapes(layout, gradients):
 
 def _sources(layout):
     """The shape of each of the user's arrays, and whether examples share it."""
-    shared = {part.source for part in layout.parts if part.tied} | {a.source for a in layout.added}
+    shared = {part.source for part in layout.parts if part.tied}
     return [(shape, k in shared) for k, shape in enumerate(layout.shapes)]
 
 
@@ -44,18 +46,18 @@ def _answer(layout, gradients, y, arrays):
     return (value, tuple(layout.spread(u))) if gradients else value
 
 
-def _call(layout, gradients, y, arrays):
-    ask = functools.partial(_host, layout, gradients, y is not None)
+def _call(layout, gradients, y, arrays, answer=_answer):
+    ask = functools.partial(_host, answer, layout, gradients, y is not None)
     given = arrays if y is None else (y, *arrays)
     return jax.pure_callback(ask, _shapes(layout, gradients), *given, vmap_method="sequential")
 
 
-def _host(layout, gradients, has_y, *given):
+def _host(answer, layout, gradients, has_y, *given):
     y, arrays = None, given
     if has_y:
         y, *arrays = given
         y = tuple(np.asarray(x) for x in y) if isinstance(y, tuple) else np.asarray(y)
-    return _answer(layout, gradients, y, arrays)
+    return answer(layout, gradients, y, arrays)
 
 
 # A derivative of each of these functions is the next one, so that grad of grad is exact: jax.custom_vjp stands between JAX and every callback.
@@ -94,6 +96,10 @@ _with_marginals.defvjp(_forward_with, lambda layout, saved, g: _backward(layout,
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _pullback(layout, g, arrays, u):
     """The gradients by the arrays, for a gradient g [B] of the values."""
+    return _scaled(layout, g, arrays, u)
+
+
+def _scaled(layout, g, arrays, u):
     out = []
     for x, like, (shape, tied) in zip(u, arrays, _sources(layout)):
         scaled = jnp.tensordot(g, x, 1) if tied else x * _column(g, shape)
@@ -139,7 +145,124 @@ def _no_third(layout, saved, g):
 _second.defvjp(lambda layout, *given: (_second(layout, *given), None), _no_third)
 
 
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _scores(layout, y, *arrays):
+    """The scores of outputs y, or the best ones where y is None."""
+    return _call(layout, False, y, arrays, _host_scores)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _with_used(layout, y, *arrays):
+    """_scores with what the outputs use, which is constant: but where the best outputs change, where it jumps."""
+    return _call(layout, True, y, arrays, _host_scores)
+
+
+def _host_scores(layout, used, y, arrays):
+    values, best = layout.rows([np.asarray(x) for x in arrays]), None
+    if y is None:
+        y, value = layout.batch.max(values)
+        best = value
+    else:
+        y = layout.encode(y)
+        value = layout.batch.score(values, y)
+    value = value.astype(np.float32)
+    return (value, tuple(layout.spread(layout.batch.indicator(y, best)))) if used else value
+
+
+def _scores_backward(layout, saved, g):
+    u, arrays, y = saved
+    if y is None and not layout.batch.form.exact:
+        raise Error(f"max of a {layout.batch.form.structure} is a bound here, which has no gradient: take score(argmax)")
+    return (jax.tree.map(lambda _: None, y), *_scaled(layout, g, arrays, u))
+
+
+def _scores_forward(layout, y, *arrays):
+    value, u = _with_used(layout, y, *arrays)
+    return value, (u, arrays, y)
+
+
+def _with_used_forward(layout, y, *arrays):
+    value, u = _with_used(layout, y, *arrays)
+    return (value, u), (u, arrays, y)
+
+
+_scores.defvjp(_scores_forward, _scores_backward)
+_with_used.defvjp(_with_used_forward, lambda layout, saved, g: _scores_backward(layout, saved, g[0]))
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _marginals(layout, *arrays):
+    return _with_marginals(layout, None, *arrays)[1]
+
+
+def _marginals_backward(layout, arrays, directions):
+    if not layout.batch.form.hessian:
+        raise Error(f"dsp has no gradient of marginals of a {layout.batch.form.structure}")
+    return _marginals_gradient(layout, arrays, directions)
+
+
+_marginals.defvjp(lambda layout, *arrays: (_marginals(layout, *arrays), arrays), _marginals_backward)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _marginals_gradient(layout, arrays, directions):
+    """The sum over examples of their Hessians' products with directions of their own, in the shapes of the arrays."""
+    shapes = tuple(jax.ShapeDtypeStruct(shape, np.float32) for shape in layout.shapes)
+    product = jax.pure_callback(functools.partial(_host_marginals_gradient, layout), shapes, arrays, directions, vmap_method="sequential")
+    return tuple(x.astype(like.dtype) for x, like in zip(product, arrays))
+
+
+def _host_marginals_gradient(layout, arrays, directions):
+    values, d = layout.rows([np.asarray(x) for x in arrays]), layout.own_rows([np.asarray(x) for x in directions])
+    return tuple(layout.spread(layout.batch.hessian(values, d, own=True), np.ones(layout.batch.examples, np.float32)))
+
+
+def _no_second(layout, saved, g):
+    raise Error("dsp has no second derivatives of marginals")
+
+
+_marginals_gradient.defvjp(lambda layout, *given: (_marginals_gradient(layout, *given), None), _no_second)
+
+
+def _argmax(layout, arrays):
+    """The best outputs, of arrays that are not known yet."""
+    def host(*arrays):
+        y = layout.decode(layout.batch.max(layout.rows([np.asarray(x) for x in arrays]))[0])
+        return jax.tree.map(lambda x, like: x.astype(like.dtype), y, shapes)
+
+    def shape(x):
+        return jax.ShapeDtypeStruct(x.shape, jax.dtypes.canonicalize_dtype(x.dtype))
+
+    shapes = jax.tree.map(shape, layout.decode(np.zeros(layout.batch.numbers, np.int32)))
+    return jax.pure_callback(host, shapes, *map(jax.lax.stop_gradient, arrays), vmap_method="sequential")
+
+
 class _Arrays(distributions.Distribution):
+    @property
+    def _traced(self):
+        return any(isinstance(x, jax.core.Tracer) for x in self._arrays)
+
+    @once
+    def _values(self):
+        if self._traced:
+            raise Error("topk, sample, entropy, kl and hessian_product need arrays that are known: under jit, grad and vmap these are not")
+        return super()._values
+
+    @property
+    def argmax(self):
+        return _argmax(self._layout, self._arrays) if self._traced else super().argmax
+
+    @property
+    def max(self):
+        return _scores(self._layout, None, *self._arrays)
+
+    def score(self, y):
+        return _scores(self._layout, y, *self._arrays)
+
+    @property
+    def marginals(self):
+        return _marginals(self._layout, *self._arrays)
+
     @once
     def log_partition(self):
         return _log_partition(self._layout, None, *self._arrays)

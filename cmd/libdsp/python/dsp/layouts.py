@@ -8,7 +8,7 @@ import inspect
 
 import numpy as np
 
-from .batch import Batch, Error, Fitting, Form, offsets, once
+from .batch import Batch, Error, Fitting, Form, Marginals, offsets, once
 
 
 _FLOAT = np.dtype(np.float32)
@@ -27,27 +27,11 @@ class Part:
         self.zeros = None if zeros is None else np.zeros((zeros, width), np.float32)
 
 
-class Added:
-    """Potentials that are added to some rows of the first part: rows, at most one of each example, and which examples these are."""
-
-    def __init__(self, source, rows, examples):
-        self.source, self.rows, self.examples = source, _even(rows), _even(examples)
-
-
-def _even(index):
-    """A slice in place of an index whose numbers are evenly spaced: it takes less time."""
-    if len(index) == 0:
-        return index
-    step = int(index[1] - index[0]) if len(index) > 1 else 1
-    last = int(index[-1])
-    return slice(int(index[0]), last + 1, step) if step > 0 and (np.diff(index) == step).all() else index
-
-
 class Layout:
     """A batch whose potentials come from a user's arrays of the given shapes."""
 
-    def __init__(self, batch, parts, shapes, encode, decode, added=()):
-        self.batch, self.parts, self.shapes, self.added = batch, parts, shapes, added
+    def __init__(self, batch, parts, shapes, encode, decode):
+        self.batch, self.parts, self.shapes = batch, parts, shapes
         self.encode, self.decode = encode, decode  # a user's outputs to int32 [numbers], and back from outputs of one or of several examples
 
     @once
@@ -65,7 +49,7 @@ class Layout:
         def whole(k, p):
             return p.source == k and p.index is None and p.columns is None and not p.words
 
-        return not self.added and all(whole(k, p) for k, p in enumerate(self.parts))
+        return all(whole(k, p) for k, p in enumerate(self.parts))
 
     @once
     def alone(self):
@@ -75,7 +59,7 @@ class Layout:
     def rows(self, arrays):
         """The values of the parts, float32, of a user's arrays."""
         if self.direct:
-            return Fitting(self.batch.asked, [np.ascontiguousarray(x, _FLOAT) for x in arrays])
+            return Fitting(self.batch.asked, [np.ascontiguousarray(x if x.dtype is _FLOAT else _real(x), _FLOAT) for x in arrays])
         values = []
         for part in self.parts:
             if part.source is None:
@@ -83,7 +67,7 @@ class Layout:
                 continue
             x = arrays[part.source]
             if x.dtype is not _FLOAT:
-                x = x.astype(_FLOAT)
+                x = _real(x).astype(_FLOAT)
             if part.words:
                 values.append(_with_diagonal(x, part.words, part.width))
                 continue
@@ -93,11 +77,15 @@ class Layout:
             if part.columns is not None:
                 x = x[:, part.columns]
             values.append(np.ascontiguousarray(x))
-        if self.added:
-            values[0] = values[0].copy()
-            for a in self.added:
-                values[0][a.rows] += arrays[a.source]
         return Fitting(self.batch.asked, values)
+
+    def own_rows(self, arrays):
+        """The rows of a direction of each example's own, of arrays in the shapes that spread gives marginals."""
+        rows = list(self.rows(arrays))
+        for k, part in enumerate(self.parts):
+            if part.tied and part.source is None:
+                rows[k] = np.zeros((self.batch.examples, part.width), np.float32)
+        return rows
 
     def dot(self, u, values):
         """⟨u, values⟩ of each example, float64 [B], for marginals u and values of the parts."""
@@ -116,16 +104,9 @@ class Layout:
         and else have a first axis of examples."""
         if scale is not None and scale.dtype != _FLOAT:
             scale = scale.astype(_FLOAT)
-        if self.alone and scale is not None:
-            return [(x * scale).reshape(shape) for x, shape in zip(u, self.shapes)]
+        if self.alone and scale is not None and type(u) is Marginals:
+            return u.scaled(scale, self.shapes)
         out = [None] * len(self.shapes)
-        for a in self.added:
-            x = u[0][a.rows]
-            if scale is not None:
-                out[a.source] = scale[a.examples] @ x
-            else:
-                out[a.source] = np.zeros((self.batch.examples,) + self.shapes[a.source], np.float32)
-                out[a.source][a.examples] = x
         for x, part, count in zip(u, self.parts, self.counts):
             if part.source is None:
                 continue
@@ -161,6 +142,12 @@ class Layout:
         return out
 
 
+def _real(x):
+    if x.dtype.kind == "c":
+        raise Error(f"potentials of the shape {x.shape} are complex, expected real numbers")
+    return x
+
+
 def _with_diagonal(x, n, width):
     """The rows of trees of n words, with the root on the diagonal, of an array with the root in column 0."""
     x = x.reshape(-1, n, n + 1, width)
@@ -186,18 +173,34 @@ def host(x):
     if type(x) is np.ndarray:
         return x
     if hasattr(x, "detach"):
-        x = x.detach()
+        if x.requires_grad:
+            x = x.detach()
         return x.numpy() if x.is_cpu else x.cpu().numpy()
-    return np.asarray(x)
+    try:
+        return np.asarray(x)
+    except TypeError as e:
+        if type(e).__name__ == "TracerArrayConversionError":  # of JAX
+            raise Error("lengths, masks, edges and targets must be known when a function is traced: give arrays of NumPy, not arguments of "
+                        "the function") from None
+        raise
+
+
+def _whole(x, what):
+    """An array that may be a tensor, of whole numbers of any type."""
+    x = host(x)
+    if x.dtype.kind not in "iub" and (x != np.trunc(x)).any():
+        raise Error(f"{what} are not whole numbers: {x[x != np.trunc(x)][0]}")
+    return x
 
 
 def _lengths(lengths, B, T, what="lengths"):
     if lengths is None:
         return np.full(B, T, np.int64)
-    n = host(lengths).astype(np.int64)
-    if n.shape != (B,) or n.size and (n.min() < 0 or n.max() > T):
-        raise Error(f"{what} of the shape {n.shape} between {n.min() if n.size else 0} and {n.max() if n.size else 0}, "
-                    f"expected {(B,)} between 0 and {T}")
+    n = _whole(lengths, what).astype(np.int64)
+    if n.shape != (B,):
+        raise Error(f"{what} of the shape {n.shape}, expected {(B,)}, one for each example")
+    if n.size and (n.min() < 0 or n.max() > T):
+        raise Error(f"{what} from {n.min()} to {n.max()}, expected 0 to {T}")
     return n
 
 
@@ -228,7 +231,7 @@ class Positions:
         return None if self.mask is None else np.flatnonzero(self.mask.reshape(-1))
 
     def take(self, y, what="labels"):
-        y = host(y)
+        y = _whole(y, what)
         if y.shape != (self.B, self.T):
             raise Error(f"{what} of the shape {y.shape}, expected {(self.B, self.T)}")
         return np.ascontiguousarray(y.reshape(-1) if self.mask is None else y[self.mask], np.int32)
@@ -260,7 +263,7 @@ def _kept(key, make):
 def _known(x):
     """What a layout depends on of an argument: the shape of an array, or a setting, which may be a number of NumPy."""
     shape = getattr(x, "shape", None)
-    return x if shape is None else tuple(shape) or x.item()
+    return x if shape is None else shape or x.item()
 
 
 def _by_shapes(*contents):
@@ -273,47 +276,61 @@ def _by_shapes(*contents):
 
         @functools.wraps(make)
         def layout(*arguments):
-            for k in places:
-                if k < len(arguments) and arguments[k] is not None:
-                    return make(*arguments)
-            key = (make, *[x if x is None or x is True or x is False else _known(x) for x in arguments])
-            known = _layouts.get(key)
-            return _kept(key, lambda: make(*arguments)) if known is None else known
+            try:
+                for k in places:
+                    if k < len(arguments) and arguments[k] is not None:
+                        return make(*arguments)
+                key = (make, *[x if x is None or x is True or x is False else _known(x) for x in arguments])
+                known = _layouts.get(key)
+                return _kept(key, lambda: make(*arguments)) if known is None else known
+            except (TypeError, AttributeError):
+                _no_lists({name: x for name, x in zip(names, arguments) if name not in contents})
+                raise
 
         return layout
 
     return keeping
 
 
+def _no_lists(arrays):
+    for name, x in arrays.items():
+        if isinstance(x, (list, tuple)):
+            raise Error(f"{name} is a {type(x).__name__}, expected an array or a tensor") from None
+
+
 def _shape(x, what, *expected):
-    """Checks the shape of an array; None allows any size."""
-    if len(x.shape) != len(expected) or any(e is not None and n != e for n, e in zip(x.shape, expected)):
-        raise Error(f"{what} has the shape {tuple(x.shape)}, expected [{', '.join('any' if e is None else str(e) for e in expected)}]")
+    """Checks the shape of an array; a name allows any size."""
+    if len(x.shape) != len(expected) or any(type(e) is not str and n != e for n, e in zip(x.shape, expected)):
+        batch = f"; add the batch: {what}[None]" if expected[0] == "B" and len(x.shape) == len(expected) - 1 else ""
+        raise Error(f"{what} has the shape {tuple(x.shape)}, expected [{', '.join(map(str, expected))}]{batch}")
 
 
 @_by_shapes("lengths", "mask")
 def linear_chain(node, edge, lengths=None, mask=None, start=None, end=None):
-    """node [B, T, Y]; edge [Y, Y] from row to column, or [B, T, Y, Y], of which row t scores the step into position t; start [Y] and end [Y], added to
-    the first and the last position of each example, both optional."""
-    _shape(node, "node", None, None, None)
+    """node [B, T, Y]; edge [Y, Y] from row to column, or [B, T, Y, Y], of which row t scores the step into position t;
+    start [Y] and end [Y] of the first and the last label, both optional."""
+    _shape(node, "node", "B", "T", "Y")
     B, T, Y = node.shape
     steps = len(edge.shape) == 4
     _shape(edge, "edge", *((B, T, Y, Y) if steps else (Y, Y)))
     for x, what in (start, "start"), (end, "end"):
         if x is not None:
             _shape(x, what, Y)
-    at = Positions(B, T, lengths, mask)
+    at, ends = Positions(B, T, lengths, mask), start is not None or end is not None
 
     def make():
         o = offsets(at.lengths)
-        form = Form("chain", labels=Y, per_position=True) if steps else Form("chain", labels=Y)
+        settings = {name: True for name, is_so in (("per_position", steps), ("ends", ends)) if is_so}
+        rows = [o, o if steps else None] + [None, None] * ends
         parts = [Part(0, Y, at.index), Part(1, Y * Y, at.index if steps else None, not steps)]
-        shapes, added, some = [(B, T, Y), (B, T, Y, Y) if steps else (Y, Y)], [], np.flatnonzero(at.lengths)
-        for x, rows in (start, o[:-1][some]), (end, o[1:][some] - 1):
-            if x is not None:
-                added.append(Added(len(shapes), rows, some))
+        shapes = [(B, T, Y), (B, T, Y, Y) if steps else (Y, Y)]
+        for x in (start, end) if ends else ():
+            if x is None:
+                parts.append(Part(None, Y, tied=True, zeros=1))
+            else:
+                parts.append(Part(len(shapes), Y, tied=True))
                 shapes.append((Y,))
-        return Layout(Batch(form, o, [o, o if steps else None]), parts, shapes, at.take, at.pad, added)
+        return Layout(Batch(Form("chain", labels=Y, **settings), o, rows), parts, shapes, at.take, at.pad)
 
     return _kept(("chain", steps, Y, start is not None, end is not None, at.key), make)
 
@@ -321,7 +338,7 @@ def linear_chain(node, edge, lengths=None, mask=None, start=None, end=None):
 @_by_shapes("lengths", "mask")
 def second_order_chain(node, edge, triple, lengths=None, mask=None):
     """node [B, T, Y]; edge [Y, Y]; triple [Y, Y, Y], of three labels in a row."""
-    _shape(node, "node", None, None, None)
+    _shape(node, "node", "B", "T", "Y")
     B, T, Y = node.shape
     _shape(edge, "edge", Y, Y)
     _shape(triple, "triple", Y, Y, Y)
@@ -338,7 +355,7 @@ def second_order_chain(node, edge, triple, lengths=None, mask=None):
 @_by_shapes("lengths")
 def semi_markov(segment, transition, node=None, length=None, lengths=None):
     """segment [B, T, L, Y] of those that end at t and have 1 + l positions; transition [Y, Y]; node [B, T, 2·Y] and length [L, Y], both optional."""
-    _shape(segment, "segment", None, None, None, None)
+    _shape(segment, "segment", "B", "T", "L", "Y")
     B, T, L, Y = segment.shape
     _shape(transition, "transition", Y, Y)
     if node is not None:
@@ -376,13 +393,13 @@ def semi_markov(segment, transition, node=None, length=None, lengths=None):
 def dependency_tree(arc, label=None, lengths=None, projective=True, multiroot=False):
     """arc [B, n, n] from dependent (row) to head (column), the root on the diagonal; or [B, n, n+1] with the root in column 0, so that columns are
     heads as outputs number them. label [B, n, n, R] or [B, n, n+1, R], in the form of arc."""
-    _shape(arc, "arc", None, None, None)
+    _shape(arc, "arc", "B", "n", "n or n+1")
     B, n, columns = arc.shape
     if columns not in (n, n + 1):
-        raise Error(f"arc has the shape {tuple(arc.shape)}, expected [any, {n}, {n}] or [any, {n}, {n + 1}]")
+        raise Error(f"arc has the shape {tuple(arc.shape)}, expected [B, {n}, {n}] or [B, {n}, {n + 1}]")
     R = 1 if label is None else label.shape[-1]
     if label is not None:
-        _shape(label, "label", B, n, columns, None)
+        _shape(label, "label", B, n, columns, "R")
     words = Positions(B, n, lengths)
 
     def make():
@@ -431,9 +448,9 @@ def dependency_tree(arc, label=None, lengths=None, projective=True, multiroot=Fa
 @_by_shapes("lengths")
 def constituents(label, span=None, lengths=None):
     """label [B, n, n, 1+R] of the span from word i (row) to word j (column), of which number 0 is for spans without a label; span [B, n, n]."""
-    _shape(label, "label", None, None, None, None)
+    _shape(label, "label", "B", "n", "n", "1+R")
     B, n, _, width = label.shape
-    _shape(label, "label", B, n, n, width)
+    _shape(label, "label", "B", n, n, "1+R")
     if span is not None:
         _shape(span, "span", B, n, n)
     words = Positions(B, n, lengths)
@@ -447,7 +464,7 @@ def constituents(label, span=None, lengths=None):
         parts = [Part(1, 1, index) if span is not None else Part(None, 1, zeros=int(o[-1])), Part(0, width, index)]
 
         def encode(y):
-            y = host(y)
+            y = _whole(y, "labels of charts")
             if y.shape != (B, n, n):
                 raise Error(f"charts of the shape {y.shape}, expected {(B, n, n)}")
             return np.ascontiguousarray(y[both], np.int32)
@@ -467,10 +484,10 @@ def constituents(label, span=None, lengths=None):
 def pcfg(terminal, rule, root, span=None, lengths=None):
     """terminal [B, n, M] of preterminals; rule [N, S, S] and root [N] of nonterminals, with S = N + M symbols, or [B, N, S, S] and [B, N];
     span [B, n, n, N] of nonterminals over words i (row) to j (column)."""
-    _shape(terminal, "terminal", None, None, None)
+    _shape(terminal, "terminal", "B", "n", "M")
     B, n, M = terminal.shape
     own = len(root.shape) == 2
-    _shape(root, "root", *((B, None) if own else (None,)))
+    _shape(root, "root", *((B, "N") if own else ("N",)))
     N = root.shape[-1]
     S = N + M
     _shape(rule, "rule", *((B,) if own else ()), N, S, S)
@@ -488,7 +505,7 @@ def pcfg(terminal, rule, root, span=None, lengths=None):
         parts = [spans, Part(0, M, words.index), Part(1, N * S * S, tied=not own), Part(2, N, tied=not own)]
 
         def encode(y):
-            y = host(y)
+            y = _whole(y, "labels of charts")
             if y.shape != (B, n, n):
                 raise Error(f"charts of the shape {y.shape}, expected {(B, n, n)}")
             return np.ascontiguousarray(y[both], np.int32)
@@ -509,7 +526,7 @@ def pcfg(terminal, rule, root, span=None, lengths=None):
 @_by_shapes("lengths", "target_lengths")
 def monotone(pair, step=None, lengths=None, target_lengths=None):
     """pair [B, n, m] of source and target items; step [B, n, 2]: ↓ and ↘ to each source item."""
-    _shape(pair, "pair", None, None, None)
+    _shape(pair, "pair", "B", "n", "m")
     B, n, m = pair.shape
     if step is not None:
         _shape(step, "step", B, n, 2)
@@ -551,7 +568,7 @@ def monotone(pair, step=None, lengths=None, target_lengths=None):
 @_by_shapes("lengths", "target_lengths")
 def matching(pair, unmatched=None, lengths=None, target_lengths=None):
     """pair [B, n, m] of sources and targets; unmatched [B, n], the score of a source without a target. Without it every source has one."""
-    _shape(pair, "pair", None, None, None)
+    _shape(pair, "pair", "B", "n", "m")
     B, n, m = pair.shape
     if unmatched is not None:
         _shape(unmatched, "unmatched", B, n)
@@ -582,7 +599,8 @@ def matching(pair, unmatched=None, lengths=None, target_lengths=None):
 def graph(node, edge, ends, inference="exact"):
     """node [B, V, Y]; edge [B, E, Y, Y], or [E, Y, Y] that all examples share, of the labels of an edge's ends in their order; ends [E, 2], the two
     variables of each edge, counted from 0. All examples have the same graph."""
-    _shape(node, "node", None, None, None)
+    _no_lists({"node": node, "edge": edge})
+    _shape(node, "node", "B", "V", "Y")
     B, V, Y = node.shape
     ends = np.ascontiguousarray(host(ends), np.int32).reshape(-1, 2)
     E = len(ends)
@@ -624,7 +642,7 @@ class Unread:
 def frames(frame, lengths=None, blank=0, targets=None, target_lengths=None):
     """frame [B, T, C], of which number blank is the blank. targets [B, S] of other numbers, or all in a row, with target_lengths [B]: of Unread
     labelings that read so."""
-    _shape(frame, "frame", None, None, None)
+    _shape(frame, "frame", "B", "T", "C")
     B, T, C = frame.shape
     if not 0 <= blank < C:
         raise Error(f"blank {blank}, expected 0 to {C - 1}")
@@ -636,14 +654,14 @@ def frames(frame, lengths=None, blank=0, targets=None, target_lengths=None):
         o = offsets(at.lengths)
         gold = gold_offsets = None
         if targets is not None:
-            y = host(targets)
+            y = _whole(targets, "targets")
             if y.ndim == 1:
-                n = host(target_lengths).astype(np.int64)
+                n = _whole(target_lengths, "target_lengths").astype(np.int64)
                 if n.shape != (B,) or n.size and n.min() < 0 or n.sum() != len(y):
                     raise Error(f"{len(y)} targets in a row, expected as many as target_lengths, {n.sum()}")
                 gold = y
             else:
-                _shape(y, "targets", B, None)
+                _shape(y, "targets", B, "S")
                 n = _lengths(target_lengths, B, y.shape[1], "target_lengths")
                 gold = y[np.arange(y.shape[1]) < n[:, None]]
             wrong = (gold < 0) | (gold >= C) | (gold == blank)

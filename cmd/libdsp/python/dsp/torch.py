@@ -1,10 +1,15 @@
-"""Distributions over structures for PyTorch: the classes of the module dsp with tensors, whose log_partition, log_prob and nll have gradients.
+"""Distributions over structures for PyTorch: the classes of the module dsp with tensors, whose answers have gradients.
 
 Potentials may be of any floating-point type and on any device; dsp computes in float32, and answers in float64 if a
-potential is float64, else in float32. It computes on the CPU, but for what dsp.cuda answers: chains and trees without
-lengths, masks, start and end, and, of trees, with labels. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.) The gradient comes with the value,
-in one call. Differentiating twice is exact where a structure answers hessian_product, and an error elsewhere. It takes longer: products with the
-Hessian are computed in float64. entropy and kl have a gradient there, too. There are no further derivatives.
+potential is float64, else in float32. It computes on the CPU, but for log_partition, nll, log_prob and the best outputs of
+LinearChain(node, edge) and DependencyTree(arc, label) with square arcs, without lengths and masks: see dsp.cuda.
+(torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.)
+
+log_partition, nll and log_prob have a gradient that comes with the value, in one call. Differentiating them twice is exact
+where a structure answers hessian_product; it takes longer, since products with the Hessian are computed in float64. There
+marginals, entropy and kl have a gradient, too. score has one, and max and the scores of topk have a subgradient: what the
+outputs use. Other derivatives are an error. torch.func.grad, jacrev and vmap work; vmap asks about one slice after the
+other, which takes longer than a batch.
 
 CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`. to_onnx exports a network with its decoding.
 """
@@ -17,7 +22,7 @@ import numpy as np
 import torch
 
 from . import cuda, distributions, layouts, model
-from .batch import Error, Fitting, get_threads, once, set_threads
+from .batch import Error, _addresses, get_threads, once, set_threads
 
 __all__ = ["CRF", "CTC", "Constituents", "DependencyTree", "Error", "Graph", "LinearChain", "Matching", "Monotone", "PCFG", "SecondOrderChain", "SemiMarkov",
            "ctc_loss", "get_threads", "segments", "set_threads", "tags", "to_onnx"]
@@ -26,26 +31,30 @@ segments, tags = distributions.segments, distributions.tags
 
 
 def _numbers(tensor):
+    if not torch.is_tensor(tensor):
+        raise Error(f"potentials of dsp.torch are tensors, found {type(tensor).__name__}: the classes of dsp take arrays")
     x = tensor.detach()
     if x.dtype is not torch.float32 or not x.is_cpu:
+        if x.is_complex():
+            raise Error(f"potentials of the shape {tuple(x.shape)} are complex, expected real numbers")
         x = x.to("cpu", torch.float32)
     return x.numpy()
 
 
-def _rows(layout, tensors):
-    """The values of the parts, in the memory of the tensors themselves where they are of the library's type."""
-    if layout.direct:
+def _rows(layout, kinds, tensors):
+    """The values of the parts: the addresses of the tensors themselves where they are as the library wants them."""
+    if kinds is None and layout.direct:
         for x in tensors:
-            if x.dtype is not torch.float32 or not x.is_cpu or not x.is_contiguous():
+            if not x.is_contiguous():
                 break
         else:
-            return Fitting(layout.batch.asked, (), [x.data_ptr() for x in tensors])
+            return _addresses[len(tensors)](*[x.data_ptr() for x in tensors])
     return layout.rows([_numbers(x) for x in tensors])
 
 
-def _answer(layout, y, wanted, tensors):
+def _answer(layout, kinds, y, wanted, tensors):
     """log Σ exp(score) [B], or −log p(y) if outputs y are given; and the gradient by each part, if it is wanted."""
-    if _there(layout, tensors):
+    if kinds is not None and _there(layout, tensors):
         values, B = _on_gpu(tensors), layout.batch.examples
         value = _empty((B,), torch.float64, tensors[0].device)
         u = None
@@ -56,7 +65,7 @@ def _answer(layout, y, wanted, tensors):
         else:
             cuda.exp(layout.batch, values, value, u)
         return value, u
-    values = _rows(layout, tensors)
+    values = _rows(layout, kinds, tensors)
     if y is not None:
         return layout.batch.loss(values, y)
     return layout.batch.exp(values, marginals=wanted)
@@ -64,8 +73,9 @@ def _answer(layout, y, wanted, tensors):
 
 def _there(layout, tensors):
     """Whether the library answers in the memory of the GPU where the potentials are."""
-    return (tensors[0].is_cuda and all(x.device == tensors[0].device for x in tensors) and layout.direct and 0 not in layout.shapes[0]
-            and cuda.answers(layout.batch.form))
+    first = tensors[0]
+    return (torch.is_tensor(first) and first.is_cuda and all(x.device == first.device for x in tensors)
+            and layout.direct and 0 not in layout.shapes[0] and cuda.answers(layout.batch.form))
 
 
 def _on_gpu(tensors):
@@ -77,14 +87,15 @@ def _empty(shape, dtype, device):
     return torch.empty(shape, dtype=dtype, device=device)
 
 
-def _pullback(layout, kinds, g, u):
-    """The gradients by the user's tensors, for a gradient g [B] of the values."""
-    if torch.is_tensor(u[0]):  # on a GPU
-        g = g.detach().to(torch.float32)
+def _pullback(layout, kinds, g, u, sign=1):
+    """The gradients by the user's tensors, for a gradient g [B] of sign times the values."""
+    if kinds is not None and torch.is_tensor(u[0]):  # on a GPU
+        g = sign * g.detach().to(torch.float32)
         every = [(g @ x).reshape(shape) if part.tied else x.reshape(shape) * g.reshape(-1, *(1,) * (len(shape) - 1))
                  for x, part, shape in zip(u, layout.parts, layout.shapes)]
         return tuple(every if kinds is None else [x.to(device, dtype) for x, (dtype, device) in zip(every, kinds)])
-    every = [torch.from_numpy(x) for x in layout.spread(u, layouts.host(g))]
+    g = layouts.host(g)
+    every = [torch.from_numpy(x) for x in layout.spread(u, g if sign > 0 else -g)]
     return tuple(every if kinds is None else [x.to(device, dtype) for x, (dtype, device) in zip(every, kinds)])
 
 
@@ -100,40 +111,54 @@ def _kinds(tensors):
     return None
 
 
-def _given(value, tensors):
+def _given(value, kinds):
     """A value of the library, float64, as potentials of these types and devices are answered."""
-    if torch.is_tensor(value):
-        return value.to(_precision(tensors))
-    if _precision(tensors) is torch.float32:
-        value = value.astype(np.float32)
-    value = torch.from_numpy(value)
-    return value if tensors[0].is_cpu else value.to(tensors[0].device)
+    if kinds is None:
+        return torch.from_numpy(value.astype(np.float32))
+    return _tensor(value).to(kinds[0][1], _precision(kinds))
 
 
 class _LogPartition(torch.autograd.Function):
-    """_answer with its gradient."""
+    """sign times _answer, with its gradient."""
 
     @staticmethod
-    def forward(ctx, layout, y, *tensors):
-        value, ctx.u = _answer(layout, y, any(ctx.needs_input_grad), tensors)
-        ctx.layout, ctx.kinds = layout, _kinds(tensors)
+    def forward(ctx, layout, y, sign, *tensors):
+        kinds = _kinds(tensors)
+        value, ctx.u = _answer(layout, kinds, y, True in ctx.needs_input_grad, tensors)
+        ctx.layout, ctx.kinds, ctx.sign = layout, kinds, sign
         ctx.save_for_backward(*tensors)  # for _Pullback
-        return _given(value, tensors)
+        return _given(value if sign > 0 else -value, kinds)
 
     @staticmethod
     def backward(ctx, g):
         if torch.is_grad_enabled():  # create_graph
-            return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors, *map(_tensor, ctx.u)))
-        return (None, None, *_pullback(ctx.layout, ctx.kinds, g, ctx.u))
+            return (None, None, None, *_Pullback.apply(ctx.layout, ctx.kinds, ctx.sign * g, *ctx.saved_tensors, *map(_tensor, ctx.u)))
+        return (None, None, None, *_pullback(ctx.layout, ctx.kinds, g, ctx.u, ctx.sign))
 
 
-class _Functional(torch.autograd.Function):
+class _Sliced(torch.autograd.Function):
+    """A function that torch.vmap asks about one slice after the other."""
+
+    @classmethod
+    def vmap(cls, info, in_dims, *arguments):
+        answers = [cls.apply(*[_slice(x, dim, i) for x, dim in zip(arguments, in_dims)]) for i in range(info.batch_size)]
+        return tuple(map(torch.stack, zip(*answers))), (0,) * len(answers[0])
+
+
+def _slice(x, dim, i):
+    if isinstance(x, tuple):
+        return tuple(_slice(part, d, i) for part, d in zip(x, dim))
+    return x.select(dim, i) if torch.is_tensor(x) and dim is not None else x
+
+
+class _Functional(_Sliced):
     """_LogPartition in the style that torch.func needs, which takes 0.1 ms longer: marginals are outputs of their own."""
 
     @staticmethod
     def forward(layout, y, *tensors):
-        value, u = _answer(layout, y, True, tensors)
-        return (_given(value, tensors), *map(_tensor, u))
+        kinds = _kinds(tensors)
+        value, u = _answer(layout, kinds, None if y is None else layout.encode(y), True, tensors)
+        return (_given(value, kinds), *map(_tensor, u))
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -150,7 +175,7 @@ class _Functional(torch.autograd.Function):
         return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
 
 
-class _Pullback(torch.autograd.Function):
+class _Pullback(_Sliced):
     """The gradient as a function of g and the potentials."""
 
     @staticmethod
@@ -170,7 +195,7 @@ class _Pullback(torch.autograd.Function):
         return (None, None, by_g, *by_potentials, *(None,) * (len(ctx.saved_tensors) - 1 - len(ctx.layout.shapes)))
 
 
-class _Second(torch.autograd.Function):
+class _Second(_Sliced):
     """What _Pullback pulls back, given the gradients by its results: ⟨u, direction⟩ for g [B], and g times the Hessian's product with the
     direction for the potentials."""
 
@@ -234,6 +259,130 @@ class _DivergenceGradient(torch.autograd.Function):
         raise Error("dsp has no second derivatives of entropy and kl")
 
 
+class _Score(_Sliced):
+    """The scores of a user's outputs y [B], or the best ones where y is None, with what _Used needs. best: what Batch.max answered, or None."""
+
+    @staticmethod
+    def forward(layout, y, best, *tensors):
+        kinds = _kinds(tensors)
+        if y is None:
+            y, value = layout.batch.max(_rows(layout, kinds, tensors)) if best is None else best
+            usable = value
+        else:
+            y = layout.encode(y)
+            value, usable = layout.batch.score(_rows(layout, kinds, tensors), y), np.zeros(layout.batch.examples)
+        return _given(value, kinds), torch.from_numpy(np.array(y, np.int32)), torch.from_numpy(usable)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.layout, y, _, *tensors = inputs
+        ctx.kinds, ctx.best = _kinds(tensors), y is None
+        ctx.mark_non_differentiable(*output[1:])
+        ctx.save_for_backward(*output[1:])
+
+    @staticmethod
+    def backward(ctx, g, *_):
+        if ctx.best and not ctx.layout.batch.form.exact:
+            raise Error(f"max of a {ctx.layout.batch.form.structure} is a bound here, which has no gradient: take score(argmax)")
+        return (None, None, None, *_Used.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
+
+
+class _Used(_Sliced):
+    """g [B] times what outputs y use: the gradient of their scores, and of best scores a subgradient."""
+
+    @staticmethod
+    def forward(layout, kinds, g, y, best):
+        return _pullback(layout, kinds, g, layout.batch.indicator(y.numpy(), best.numpy()))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.layout, ctx.kinds, g, *saved = inputs
+        ctx.g = g.dtype, g.device
+        ctx.save_for_backward(*saved)
+
+    @staticmethod
+    def backward(ctx, *directions):
+        return (None, None, *_Along.apply(ctx.layout, ctx.g, *ctx.saved_tensors, *directions), None, None)
+
+
+class _Along(_Sliced):
+    """The products [B] of what outputs y use with a direction: what _Used pulls back."""
+
+    @staticmethod
+    def forward(layout, kind, y, best, *direction):
+        u = layout.batch.indicator(y.numpy(), best.numpy())
+        along = layout.dot(u, layout.rows([_numbers(x) for x in direction]))
+        return (torch.from_numpy(along).to(kind[1], kind[0]),)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.layout, _, y, best, *direction = inputs
+        ctx.kinds = _kinds(direction)
+        ctx.save_for_backward(y, best)
+
+    @staticmethod
+    def backward(ctx, g):
+        return (None, None, None, None, *_Used.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
+
+
+class _Marginals(_Sliced):
+    """Marginals in the shapes of tensors, those of shared ones for each example. u: what they are, if it is known."""
+
+    @staticmethod
+    def forward(layout, u, *tensors):
+        kinds = _kinds(tensors)
+        if u is None:
+            u = layout.batch.exp(_rows(layout, kinds, tensors))[1]
+        return tuple(_given(x, kinds) for x in layout.spread(u))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.layout, _, *tensors = inputs
+        ctx.save_for_backward(*tensors)
+
+    @staticmethod
+    def backward(ctx, *directions):
+        if not ctx.layout.batch.form.hessian:
+            raise Error(f"dsp has no gradient of marginals of a {ctx.layout.batch.form.structure}")
+        return (None, None, *_MarginalsGradient.apply(ctx.layout, *directions, *ctx.saved_tensors))
+
+
+class _MarginalsGradient(_Sliced):
+    """What _Marginals pulls back: the sum over examples of their Hessians' products with directions of their own. It has no derivative itself."""
+
+    @staticmethod
+    def forward(layout, *both):
+        n = len(layout.shapes)
+        directions, tensors = both[:n], both[n:]
+        values = layout.rows([_numbers(x) for x in tensors])
+        product = layout.batch.hessian(values, layout.own_rows([_numbers(x) for x in directions]), own=True)
+        return _pullback(layout, _kinds(tensors), torch.ones(layout.batch.examples), product)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise Error("dsp has no second derivatives of marginals")
+
+
+class _Constant(_Sliced):
+    """A tensor whose derivative by others is an error, not 0."""
+
+    @staticmethod
+    def forward(what, x, *tensors):
+        return (x.view_as(x),)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.what = inputs[0]
+
+    @staticmethod
+    def backward(ctx, g):
+        raise Error(f"dsp has no gradient of {ctx.what}")
+
+
 def _both(layout, tensors):
     """The values of the parts of one distribution, and of another or None."""
     n = len(layout.shapes)
@@ -241,29 +390,42 @@ def _both(layout, tensors):
     return values[0], values[1] if len(values) > 1 else None
 
 
-def _precision(tensors):
-    for x in tensors:
-        if x.dtype is torch.float64:
-            return torch.float64
-    return torch.float32
+def _precision(kinds):
+    """The type of answers: that of numbers of the highest precision among potentials, at least float32."""
+    return torch.float64 if kinds is not None and any(dtype is torch.float64 for dtype, _ in kinds) else torch.float32
 
 
 @torch.compiler.disable
-def _uncompiled(layout, y, tensors):
-    return _log_partition(layout, y, tensors)
+def _uncompiled(layout, y, tensors, sign):
+    return _log_partition(layout, y, tensors, sign)
 
 
-def _log_partition(layout, y, tensors):
+def _log_partition(layout, y, tensors, sign=1):
+    """sign times log Σ exp(score) [B], or times −log p(y) if a user's outputs y are given."""
     if torch.compiler.is_compiling():
-        return _uncompiled(layout, y, tensors)
+        return _uncompiled(layout, y, tensors, sign)
     if torch._C._are_functorch_transforms_active():
-        return _Functional.apply(layout, y, *tensors)[0]
-    return _LogPartition.apply(layout, y, *tensors)
+        return sign * _Functional.apply(layout, y, *tensors)[0]
+    return _LogPartition.apply(layout, None if y is None else layout.encode(y), sign, *tensors)
 
 
 @torch.compiler.disable
 def _divergence(layout, tensors):
-    return _Divergence.apply(layout, *tensors).to(tensors[0].device, _precision(tensors))
+    return _Divergence.apply(layout, *tensors).to(tensors[0].device, _precision(_kinds(tensors)))
+
+
+def _differentiable(tensors):
+    return torch._C._are_functorch_transforms_active() or torch.is_grad_enabled() and any(torch.is_tensor(x) and x.requires_grad for x in tensors)
+
+
+@torch.compiler.disable
+def _scores(layout, y, best, tensors):
+    return _Score.apply(layout, y, best, *tensors)[0]
+
+
+@torch.compiler.disable
+def _marginals(layout, u, tensors):
+    return _Marginals.apply(layout, u, *tensors)
 
 
 class _Tensors(distributions.Distribution):
@@ -282,7 +444,7 @@ class _Tensors(distributions.Distribution):
     def _give(self, x):
         x = torch.from_numpy(x)
         if x.is_floating_point():
-            x = x.to(_precision(self._arrays))
+            x = x.to(_precision(_kinds(self._arrays)))
         return x.to(self._arrays[0].device)
 
     @once
@@ -290,7 +452,38 @@ class _Tensors(distributions.Distribution):
         return _log_partition(self._layout, None, self._arrays)
 
     def nll(self, y):
-        return _log_partition(self._layout, self._layout.encode(y), self._arrays)
+        return _log_partition(self._layout, y, self._arrays)
+
+    def log_prob(self, y):
+        return _log_partition(self._layout, y, self._arrays, -1)
+
+    @property
+    def marginals(self):
+        if not _differentiable(self._arrays):
+            return super().marginals
+        return _marginals(self._layout, None if torch._C._are_functorch_transforms_active() else self._sums[1], self._arrays)
+
+    @property
+    def max(self):
+        if not _differentiable(self._arrays):
+            return super().max
+        return _scores(self._layout, None, None if torch._C._are_functorch_transforms_active() else self._best, self._arrays)
+
+    def score(self, y):
+        if not _differentiable(self._arrays):
+            return super().score(y)
+        return _scores(self._layout, y, None, self._arrays)
+
+    def topk(self, k):
+        y, scores = super().topk(k)
+        if _differentiable(self._arrays):
+            each = [self._layout.encode(tuple(x[j] for x in y) if isinstance(y, tuple) else y[j]) for j in range(k)]
+            scores = torch.stack([_scores(self._layout, None, (x, _numbers(s)), self._arrays) for x, s in zip(each, scores)])
+        return y, scores
+
+    def hessian_product(self, *direction):
+        product, of = super().hessian_product(*direction), (*self._arrays, *direction)
+        return tuple(_Constant.apply("hessian_product", x, *of)[0] for x in product) if _differentiable(of) else product
 
     @property
     def entropy(self):
@@ -406,9 +599,11 @@ class CRF(torch.nn.Module):
         self._check(emissions, tags, mask)
         if reduction not in ("none", "sum", "mean", "token_mean"):
             raise ValueError(f"invalid reduction: {reduction}")
+        if reduction == "token_mean" and mask is not None and not mask.any():
+            raise ValueError("token_mean of no tokens: the mask is false everywhere")
         if not self.batch_first:
             emissions, tags, mask = emissions.transpose(0, 1), tags.transpose(0, 1), None if mask is None else mask.T
-        likelihood = -self._chain(emissions, mask).nll(tags)
+        likelihood = self._chain(emissions, mask).log_prob(tags)
         if reduction == "none":
             return likelihood
         if reduction == "sum":
@@ -429,21 +624,20 @@ class CRF(torch.nn.Module):
         return u if self.batch_first else u.transpose(0, 1)
 
     def _chain(self, emissions, mask):
-        return LinearChain(emissions, self.transitions, mask=mask, start=self.start_transitions, end=self.end_transitions)
+        return LinearChain(emissions, self.transitions, None, mask, self.start_transitions, self.end_transitions)
 
     def _check(self, emissions, tags, mask):
-        if emissions.dim() != 3:
-            raise ValueError(f"emissions must have dimension of 3, got {emissions.dim()}")
-        if emissions.size(2) != self.num_tags:
-            raise ValueError(f"expected last dimension of emissions is {self.num_tags}, got {emissions.size(2)}")
-        if tags is not None and emissions.shape[:2] != tags.shape:
-            raise ValueError("the first two dimensions of emissions and tags must match, "
-                             f"got {tuple(emissions.shape[:2])} and {tuple(tags.shape)}")
+        shape = emissions.shape
+        if len(shape) != 3:
+            raise ValueError(f"emissions must have dimension of 3, got {len(shape)}")
+        if shape[2] != self.num_tags:
+            raise ValueError(f"expected last dimension of emissions is {self.num_tags}, got {shape[2]}")
+        if tags is not None and shape[:2] != tags.shape:
+            raise ValueError(f"the first two dimensions of emissions and tags must match, got {tuple(shape[:2])} and {tuple(tags.shape)}")
         if mask is None:
             return
-        if emissions.shape[:2] != mask.shape:
-            raise ValueError("the first two dimensions of emissions and mask must match, "
-                             f"got {tuple(emissions.shape[:2])} and {tuple(mask.shape)}")
+        if shape[:2] != mask.shape:
+            raise ValueError(f"the first two dimensions of emissions and mask must match, got {tuple(shape[:2])} and {tuple(mask.shape)}")
         if not self.any_mask and mask.size:
             first = mask[:, 0] if self.batch_first else mask[0]
             if not first.all():

@@ -116,10 +116,13 @@ def test_what_does_not_fit_is_a_message():
     value, u = There(np.zeros(3)), [There(np.zeros(s), np.float32) for s in b._shapes]
     host = values[1].ctypes.data, False
     turned = There(values[0], np.float32, strides=(4, 36))
+    ends = dsp.LinearChain(np.zeros((1, 2, 3)), np.zeros((3, 3)), start=np.zeros(3))
+    assert cuda.answers(b.form) and not cuda.answers(ends._layout.batch.form)
     for ask, message in [
         (lambda: cuda.max(b, [There(values[0]), edge]),
          "part 'node': expected a contiguous float32 array on a GPU, found float64"),
         (lambda: cuda.max(b, [turned, edge]), "found strides and float32"),
+        (lambda: cuda.max(ends._layout.batch, [There(x, np.float32) for x in ends._values]), "start and end do not answer on a GPU"),
         (lambda: cuda.max(b, [edge, edge]), "part 'node' has 16 numbers, expected 36"),
         (lambda: cuda.max(b, [node]), "1 parts, expected 2"),
         (lambda: cuda.max(b, [[1.0], edge]), "expected an array on a GPU, found list"),
@@ -224,6 +227,7 @@ def test_tensors(name, monkeypatch):
     monkeypatch.setattr(cuda, "exp", waiting(cuda.exp))
     monkeypatch.setattr(cuda, "loss", waiting(cuda.loss))
     monkeypatch.setattr(D, "_there", on_gpu)
+    monkeypatch.setattr(D, "_kinds", lambda tensors: [(x.dtype, x.device) for x in tensors])  # not those of the host
     monkeypatch.setattr(D, "_on_gpu", lambda tensors: [there(x) for x in tensors])
     monkeypatch.setattr(D, "_empty", lambda shape, dtype, device: there(torch.zeros(shape, dtype=dtype)))
     z = [t.detach().clone().requires_grad_() for t in x]

@@ -2,7 +2,10 @@
 
 import copy
 import itertools
+import os
 import pickle
+import subprocess
+import sys
 
 import enumeration as e
 import numpy as np
@@ -274,7 +277,12 @@ def test_enumeration(name, style):
         k = 4
         best, scores = d.topk(k)
         u, z, top, entropy = d.marginals, d.log_partition, d.max, d.entropy
-        drawn = d.sample(3, seed)
+        drawn = None
+        if np.isneginf(z).any():
+            with pytest.raises(dsp.Error, match=f"of example {np.isneginf(z).argmax()}: its potentials forbid all of its outputs"):
+                d.sample(3, seed)
+        else:
+            drawn = d.sample(3, seed)
         for b in range(d.batch_size):
             every = list(outputs(b))
             s = np.array([x[1] for x in every])
@@ -293,7 +301,7 @@ def test_enumeration(name, style):
             if s.max() == -np.inf:
                 continue
             np.testing.assert_allclose(found[key(of(d.argmax, b))], s.max(), **near)
-            for j in range(3):
+            for j in range(0 if drawn is None else 3):
                 assert found[key(of(drawn, j, b))] > -np.inf
             p = np.exp(s - s.max())
             p /= p.sum()
@@ -311,7 +319,7 @@ def test_hessian_products(name):
         d, outputs = CASES[name](r, "normal")
         direction = [r.standard_normal(x.shape).astype(np.float32) for x in d._arrays]
         if name in ("graph", "frames") or name.startswith("tree all"):
-            with pytest.raises(dsp.Error, match="does not answer Hessian"):
+            with pytest.raises(dsp.Error, match="has no products with the Hessian"):
                 d.hessian_product(*direction)
             continue
         got = d.hessian_product(*direction)
@@ -437,30 +445,87 @@ def _matching(r, style):
 
 
 @pytest.mark.parametrize("name", [*CASES, "matching"])
-def test_best_output_of_nan(name):
-    """Of potentials that are no numbers the best output says NaN, and is an output nevertheless: score refuses what is none."""
+def test_answers_of_nan(name):
+    """Of potentials that are no numbers every answer is NaN. The best output is an output nevertheless: score refuses what is none."""
     r = np.random.default_rng(7)
     for _ in range(3):
         d, _ = CASES.get(name, _matching)(r, "invalid")
-        assert np.isnan(d.max).any() and not np.isinf(d.max).any()
+        if name == "linear chain" and d._arrays[1].ndim == 4:
+            d._arrays[1][:, 0] = 0  # steps into position 0, which there are none of
+        form, wrong = d._layout.batch.form, np.isnan(d.max)
+        assert wrong.any() and not np.isinf(d.max).any()
         d.score(d.argmax)
-        if d._layout.batch.form.ranks:
+        if form.ranks:
             y, scores = d.topk(2)
-            assert np.array_equal(np.isnan(scores[0]), np.isnan(d.max))
+            assert np.array_equal(np.isnan(scores[0]), wrong) and np.isneginf(scores[1][wrong]).all()
             d.score(tuple(x[0] for x in y) if isinstance(y, tuple) else y[0])
+        if form.sums:
+            answers = [d.log_partition, d.nll(d.argmax), d.log_prob(d.argmax), d.entropy, d.kl(d)]
+            assert all(np.array_equal(np.isnan(x), wrong) for x in answers)
+            batch, ones = d._layout.batch, [np.ones_like(x) for x in d._values]
+            for u in batch.exp(d._values)[1], *([batch.hessian(d._values, ones)] if form.hessian else []):
+                for x, rows in zip(u, batch.rows):  # one after the other, or one for each example
+                    of = np.repeat(wrong, 1 if rows is None else np.diff(rows))
+                    assert np.array_equal(np.isnan(x).all(1), of) and np.array_equal(np.isnan(x).any(1), of)
+        if form.draws:
+            with pytest.raises(dsp.Error, match=f"drawn of example {wrong.argmax()}: its potentials are not all numbers"):
+                d.sample(2)
+
+
+def test_marginals_of_a_batch():
+    """A sequence of arrays in one piece of memory."""
+    d = dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)))
+    u = d._layout.batch.exp(d._values)[1]
+    assert [x.shape for x in u] == [(6, 4), (2, 16)] and len(u) == 2
+    u[0][0, 0] = 7
+    assert u.numbers[0] == 7 and np.array_equal(u[-1], u[1]) and np.allclose(u[1].sum(1), 2)
+    assert all(np.array_equal(x, y) for x, y in zip(u, pickle.loads(pickle.dumps(u))))
+    with pytest.raises(IndexError):
+        u[2]
+
+
+def test_repr():
+    assert repr(dsp.Matching(np.zeros((2, 3, 4)), np.zeros((2, 3)))) == "Matching of 2 examples, potentials [2, 3, 4], [2, 3]"
+
+
+def test_samples_of_what_is_forbidden():
+    node = np.zeros((3, 2, 2), np.float32)
+    node[1, 1] = -np.inf
+    edge = np.zeros((2, 2), np.float32)
+    with pytest.raises(dsp.Error, match="drawn of example 1: its potentials forbid all of its outputs"):
+        dsp.LinearChain(node, edge).sample()
+    y = dsp.LinearChain(node, edge, lengths=[2, 1, 0]).sample(3)
+    assert y.shape == (3, 3, 2) and (y[:, 1, 1] == -1).all() and (y[:, 2] == -1).all()
 
 
 @pytest.mark.parametrize("make, words", [
-    (lambda: dsp.LinearChain(np.zeros((2, 3)), np.zeros((2, 2))), r"node has the shape \(2, 3\), expected \[any, any, any\]"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3)), np.zeros((2, 2))), r"node has the shape \(2, 3\), expected \[B, T, Y\]; add the batch: node\[None\]"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((2, 2))), r"edge has the shape \(2, 2\), expected \[4, 4\]"),
-    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3, 4]), "lengths"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3, 4]), "lengths from 3 to 4, expected 0 to 3"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3]), r"lengths of the shape \(1,\), expected \(2,\)"),
+    (lambda: dsp.LinearChain([[[0, 1]]], np.zeros((2, 2))), "node is a list, expected an array"),
+    (lambda: dsp.LinearChain(np.zeros((1, 3, 2)), [[0, 1], [1, 0]], lengths=[2]), "edge is a list, expected an array"),
+    (lambda: dsp.Graph(np.zeros((1, 2, 2)), [[[0, 1], [1, 0]]], [[0, 1]]), "edge is a list, expected an array"),
+    (lambda: dsp.LinearChain(np.zeros((1, 3, 2), complex), np.zeros((2, 2))).max, r"of the shape \(1, 3, 2\) are complex"),
+    (lambda: dsp.LinearChain(np.zeros((1, 3, 2), complex), np.zeros((2, 2)), lengths=[2]).max, r"of the shape \(1, 3, 2\) are complex"),
+    (lambda: dsp.Constituents(np.zeros((1, 2, 3, 4))), r"label has the shape \(1, 2, 3, 4\), expected \[B, 2, 2, 1\+R\]"),
+    (lambda: dsp.Matching(np.zeros((1, 2, 2))).log_partition, "a complete matching has no sums over outputs .* #P-complete"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4))).sample(-1), "-1 samples"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4))).topk(-2), "-2 best outputs"),
+    (lambda: dsp.set_threads("2"), "'2' threads, expected a whole number"),
+    (lambda: dsp.set_threads(0), "0 threads, expected at least 1"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), mask=np.ones((3, 2))), "mask of the shape"),
+    (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4)), lengths=[3, 1.5]), "lengths are not whole numbers: 1.5"),
+    (lambda: dsp.LinearChain(np.zeros((1, 2, 4)), np.zeros((4, 4))).nll([[0, 2.5]]), "labels are not whole numbers: 2.5"),
+    (lambda: dsp.DependencyTree(np.zeros((1, 2, 2))).nll([[0, np.nan]]), "heads are not whole numbers: nan"),
+    (lambda: dsp.Constituents(np.zeros((1, 2, 2, 3))).nll([[[0, 1.5], [0, 0]]]), "labels of charts are not whole numbers: 1.5"),
+    (lambda: dsp.CTC(np.zeros((1, 3, 3))).read_nll([[0.5]], [1]), "targets are not whole numbers: 0.5"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4))).nll(np.full((2, 3), 4)), "label 4 at place 0, expected 0 to 3"),
     (lambda: dsp.LinearChain(np.zeros((2, 3, 4)), np.zeros((4, 4))).nll(np.zeros((3, 2))), "labels of the shape"),
     (lambda: dsp.DependencyTree(np.zeros((1, 3, 3))).nll([[2, 1, 0]]), "cycle"),
     (lambda: dsp.DependencyTree(np.zeros((1, 3, 3))).nll([[0, 0, 1]]), "2 roots"),
     (lambda: dsp.DependencyTree(np.zeros((1, 4, 4))).nll([[3, 4, 0, 3]]), "not projective"),
-    (lambda: dsp.DependencyTree(np.zeros((1, 3, 5))), r"expected \[any, 3, 3\] or \[any, 3, 4\]"),
+    (lambda: dsp.DependencyTree(np.zeros((1, 3, 5))), r"expected \[B, 3, 3\] or \[B, 3, 4\]"),
     (lambda: dsp.SemiMarkov(np.zeros((1, 3, 2, 2)), np.zeros((2, 2))).nll([[0, 1, 1]]), "no segments of at most 2"),
     (lambda: dsp.Graph(np.zeros((1, 2, 2)), np.zeros((1, 1, 2, 2)), [[0, 2]]), "edge 0 joins variables 0 and 2"),
     (lambda: dsp.CTC(np.zeros((1, 3, 3))).read_nll([[0]], [1]), "target 0, expected 0 to 2 without the blank, 0"),
@@ -511,6 +576,12 @@ def test_threads():
                 assert np.array_equal(a, b)
     finally:
         dsp.set_threads(1)
+
+
+@pytest.mark.parametrize("given", ["abc", "0", "-1", "1.5"])
+def test_threads_of_the_environment(given):
+    run = subprocess.run([sys.executable, "-c", "import dsp"], capture_output=True, text=True, env={**os.environ, "DSP_THREADS": given})
+    assert f"Error: DSP_THREADS is {given!r}, expected a whole number from 1" in run.stderr
 
 
 def test_settings_of_numpy_are_settings():

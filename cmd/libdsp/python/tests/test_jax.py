@@ -1,5 +1,7 @@
 """dsp.jax: values and gradients under jit, grad and vmap are those of the NumPy classes."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -87,6 +89,49 @@ def test_second_derivatives(name, loss):
         np.testing.assert_allclose(got, want, atol=2e-3 * max(1, float(abs(want).max())))
 
 
+@pytest.mark.parametrize("name", [*CHARTS, "frames"])
+def test_gradients_of_scores_and_marginals(name):
+    """They are those of dsp.torch, which are held against differences; twice for scores, whose gradients are scaled by a function of the scores."""
+    torch = pytest.importorskip("torch")
+    import dsp.torch as T
+
+    make, shapes = {**CHARTS, **CASES}[name]
+    x = potentials(*shapes)
+    d = [np.random.default_rng(9).normal(size=u.shape).astype(np.float32) for u in make(dsp, *x).marginals]
+    y = make(dsp, *x).argmax
+    asked = [lambda m, *x: (make(m, *x).max ** 2).sum(), lambda m, *x: (make(m, *x).score(y) ** 2).sum()]
+    if name != "frames":
+        asked.append(lambda m, *x: sum((u * (v if m is D else torch.from_numpy(v))).sum() for u, v in zip(make(m, *x).marginals, d)))
+    every = tuple(range(len(x)))
+    for k, ask in enumerate(asked):
+        t = [torch.from_numpy(a).requires_grad_() for a in x]
+        value = ask(T, *t)
+        want = torch.autograd.grad(value, t, create_graph=k < 2)
+        got_value, got = jax.jit(jax.value_and_grad(functools.partial(ask, D), argnums=every))(*x)
+        np.testing.assert_allclose(got_value, value.item(), rtol=1e-5)
+        for a, b in zip(got, want):
+            np.testing.assert_allclose(a, b.detach(), atol=1e-5)
+        if k < 2:
+            squares = jax.grad(lambda *x: sum((g ** 2).sum() for g in jax.grad(functools.partial(ask, D), argnums=every)(*x)), argnums=every)(*x)
+            for a, b in zip(squares, torch.autograd.grad(sum((g ** 2).sum() for g in want), t)):
+                np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+def test_traced():
+    """The best outputs are known under jit, also where gradients are taken; other answers say what they need."""
+    arc, label, node, edge = potentials((2, 4, 5), (2, 4, 5, 2), (2, 4, 3), (3, 3))
+    for make, x in (lambda *x: D.DependencyTree(*x), (arc, label)), (lambda *x: D.LinearChain(*x, lengths=[4, 2]), (node, edge)):
+        for a, b in zip(jax.tree.leaves(jax.jit(lambda *x: make(*x).argmax)(*x)), jax.tree.leaves(make(*x).argmax)):
+            assert np.array_equal(a, b)
+    best = jax.grad(lambda n: D.LinearChain(n, edge).score(D.LinearChain(n, edge).argmax).sum())(node)
+    np.testing.assert_array_equal(best, jax.grad(lambda n: D.LinearChain(n, edge).max.sum())(node))
+    for ask in lambda d: d.entropy, lambda d: d.topk(2)[1], lambda d: d.kl(d):
+        with pytest.raises(dsp.Error, match="need arrays that are known"):
+            jax.grad(lambda n: ask(D.LinearChain(n, edge)).sum())(node)
+    with pytest.raises(dsp.Error, match="lengths, masks, edges and targets must be known"):
+        jax.jit(lambda n, m: D.LinearChain(n, edge, lengths=m).log_partition)(node, np.array([4, 2]))
+
+
 def test_no_further_derivatives():
     tree, = potentials((1, 3, 3))
     chain = potentials((1, 3, 2), (2, 2))
@@ -98,6 +143,12 @@ def test_no_further_derivatives():
         twice(lambda a: D.DependencyTree(a, projective=False).log_partition.sum(), tree)
     with pytest.raises(dsp.Error, match="no third derivatives"):
         jax.grad(lambda n: twice(lambda n, e: D.LinearChain(n, e).log_partition.sum(), n, chain[1]).sum())(chain[0])
+    with pytest.raises(dsp.Error, match="no gradient of marginals of a non-projective tree"):
+        jax.grad(lambda a: D.DependencyTree(a, projective=False).marginals[0].sum())(tree)
+    with pytest.raises(dsp.Error, match="no second derivatives of marginals"):
+        twice(lambda n: (D.LinearChain(n, chain[1]).marginals[0] ** 2).sum(), chain[0])
+    with pytest.raises(dsp.Error, match="a bound here"):
+        jax.grad(lambda n: D.Graph(n, np.zeros((1, 2, 2, 2), np.float32), [[0, 1], [1, 2]], inference="relaxed").max.sum())(chain[0])
 
 
 def test_reading_and_vmap():

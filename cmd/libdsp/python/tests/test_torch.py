@@ -132,12 +132,42 @@ def test_an_example_alone(make, shared):
         torch.testing.assert_close(edge, alone[0][1] + alone[1][1])
 
 
+def test_complex_numbers_are_refused():
+    with pytest.raises(dsp.Error, match=r"of the shape \(1, 2, 3\) are complex"):
+        D.LinearChain(torch.zeros(1, 2, 3, dtype=torch.complex64), torch.zeros(3, 3)).log_partition
+
+
+def test_arrays_are_refused():
+    node, edge = np.zeros((1, 2, 3)), torch.zeros(3, 3)
+    for ask in lambda d: d.log_partition, lambda d: d.argmax, lambda d: d.marginals, lambda d: d.entropy:
+        with pytest.raises(dsp.Error, match="potentials of dsp.torch are tensors, found ndarray"):
+            ask(D.LinearChain(node, edge))
+
+
 def test_functional():
     node, edge = torch.randn(2, 4, 3), torch.randn(3, 3)
     f = lambda n: D.LinearChain(n, edge).log_partition.sum()
     torch.testing.assert_close(torch.func.grad(f)(node), D.LinearChain(node, edge).marginals[0])
     g, value = torch.func.grad_and_value(f)(node)
     torch.testing.assert_close(value, f(node))
+
+
+def test_vmap():
+    """Mapped functions answer as a loop over slices does: values, gradients of each example, and derivatives of second order."""
+    many, edge = torch.randn(2, 5, 4, 3), torch.randn(3, 3)
+    f = lambda n: D.LinearChain(n, edge).log_partition
+    torch.testing.assert_close(torch.func.vmap(f, in_dims=1)(many), torch.stack([f(many[:, k]) for k in range(5)]))
+    arc, heads = torch.randn(5, 3, 3), torch.tensor([[0, 1, 2], [2, 0, 2], [0, 1, 1], [2, 3, 0], [3, 3, 0]])
+    relations, label = torch.randint(2, (5, 3)), torch.randn(5, 3, 3, 2)
+    loss = lambda a, l, h, r: D.DependencyTree(a[None], l[None]).nll((h[None], r[None]))[0]
+    got = torch.func.vmap(torch.func.grad(loss, argnums=(0, 1)))(arc, label, heads, relations)
+    for k in range(5):
+        want = torch.func.grad(loss, argnums=(0, 1))(arc[k], label[k], heads[k], relations[k])
+        torch.testing.assert_close((got[0][k], got[1][k]), want)
+    node = torch.randn(1, 3, 2, dtype=torch.float64)
+    log_z = lambda n: D.LinearChain(n, edge[:2, :2]).log_partition.sum()
+    hessian = torch.func.jacrev(torch.func.jacrev(log_z))(node)
+    torch.testing.assert_close(hessian, torch.autograd.functional.hessian(log_z, node))
 
 
 TWICE = [name for name in MAKERS if name not in ("all trees of several roots", "graph", "frames")]
@@ -194,6 +224,86 @@ def _enumerated(node, edge):
     return torch.stack(scores).logsumexp(0)
 
 
+SCORED = {**MAKERS, "matching": (lambda p, u: D.Matching(p, u, lengths=[3, 2]), [(2, 3, 4), (2, 3)]), "complete matching": (D.Matching, [(2, 3, 3)])}
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_gradients_of_scores(name):
+    """max, score and the scores of topk, whose gradients are what outputs use; and the derivatives of these by the gradients they came from."""
+    make, shapes = SCORED[name]
+    r, x, gap = torch.Generator().manual_seed(0), [], 0
+    while gap < 0.05:  # differences stay on one side of a change of the best outputs
+        x = [torch.randn(s, dtype=torch.float64, generator=r, requires_grad=True) for s in shapes]
+        y, scores = make(*x).topk(3)
+        gap = -scores.detach().diff(dim=0).max()
+    second = tuple(part[1] for part in y) if isinstance(y, tuple) else y[1]
+    questions = [lambda *x: make(*x).max, lambda *x: make(*x).score(second), lambda *x: make(*x).topk(2)[1]]
+    for ask in questions:
+        assert torch.autograd.gradcheck(ask, x, **loose)
+        g = torch.randn(ask(*x).shape, dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradgradcheck(ask, x, grad_outputs=[g], **loose)
+    d = make(*x)
+    d.argmax, d.max  # which are asked once
+    first, again = (torch.autograd.grad(make(*x).max.sum(), x), torch.autograd.grad(d.max.sum(), x))
+    assert all(torch.equal(a, b) for a, b in zip(first, again))
+    with torch.no_grad():
+        assert not any(t.requires_grad for t in (make(*x).max, make(*x).score(second), make(*x).topk(2)[1]))
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_gradients_of_marginals(name):
+    make, shapes = MAKERS[name]
+    x = [potentials(*s) for s in shapes]
+    assert torch.autograd.gradcheck(lambda *x: make(*x).marginals, x, eps=1e-2, atol=2e-3, rtol=2e-3)
+    d = make(*x)
+    with torch.no_grad():
+        plain = make(*x).marginals
+    assert all(torch.equal(u, v) and not v.requires_grad for u, v in zip(d.marginals, plain))
+    for k in range(len(x)):  # one after the other
+        d.marginals[k].sum().backward()
+
+
+def test_scores_of_what_has_none():
+    """Where no output is allowed the best score is −∞, with a gradient of 0, and of potentials that are NaN it is NaN, with its gradient."""
+    node = torch.zeros(3, 2, 2)
+    node[1, 1], node[2, 0, 0] = -float("inf"), float("nan")
+    node.requires_grad_()
+    d = D.LinearChain(node, torch.zeros(2, 2))
+    for value in d.max, d.topk(5)[1]:
+        g, = torch.autograd.grad(value.sum(), node)
+        assert g[0].sum() == 2 * (len(value) if value.dim() == 2 else 1) - 2 * (value.dim() == 2)  # four outputs, of which topk has five rows
+        assert (g[1] == 0).all() and g[2].isnan().all()
+    g, = torch.autograd.grad(d.score(torch.ones(3, 2, dtype=torch.long)).sum(), node)
+    assert torch.equal(g, torch.tensor([[[0.0, 1], [0, 1]]] * 3))
+
+
+def test_a_hinge_loss_trains():
+    """max less the score of gold outputs, with the loss in the potentials: gradients reach every potential that both differ in."""
+    node, edge = potentials(4, 6, 3, dtype=torch.float32), potentials(3, 3, dtype=torch.float32)
+    gold = torch.arange(6).remainder(3).expand(4, 6)
+    step = torch.optim.SGD([node, edge], lr=0.3)
+    for _ in range(60):
+        step.zero_grad()
+        wrong = 1 - torch.nn.functional.one_hot(gold, 3)
+        loss = (D.LinearChain(node + wrong, edge).max - D.LinearChain(node, edge).score(gold)).sum()
+        loss.backward()
+        step.step()
+    assert loss == 0 and torch.equal(D.LinearChain(node, edge).argmax, gold)
+
+
+def test_functional_scores_and_marginals():
+    node, edge, many = torch.randn(2, 4, 3), torch.randn(3, 3), torch.randn(5, 2, 4, 3)
+    y = torch.randint(3, (2, 4))
+    for ask in lambda n: D.LinearChain(n, edge).max.sum(), lambda n: D.LinearChain(n, edge).score(y).sum():
+        n = node.clone().requires_grad_()
+        want, = torch.autograd.grad(ask(n), n)
+        torch.testing.assert_close(torch.func.grad(ask)(node), want)
+        torch.testing.assert_close(torch.func.vmap(torch.func.grad(ask))(many), torch.stack([torch.func.grad(ask)(n) for n in many]))
+    jacobian = torch.func.jacrev(lambda n: D.LinearChain(n, edge).marginals[0])(node)
+    hessian = torch.autograd.functional.hessian(lambda n: D.LinearChain(n, edge).log_partition.sum(), node)
+    torch.testing.assert_close(jacobian, hessian, atol=1e-6, rtol=1e-5)
+
+
 def test_derivatives_that_are_refused():
     node = torch.randn(2, 3, 2, requires_grad=True)
     g, = torch.autograd.grad(D.Graph(node, torch.zeros(2, 2, 2), [[0, 1], [1, 2]]).log_partition.sum(), node, create_graph=True)
@@ -206,6 +316,18 @@ def test_derivatives_that_are_refused():
         graph.entropy.sum().backward()
     with pytest.raises(dsp.Error, match="no third derivatives"):
         h.sum().backward()
+    with pytest.raises(dsp.Error, match="no gradient of marginals of a graph"):
+        graph.marginals[0].sum().backward()
+    relaxed = D.Graph(node, torch.zeros(2, 2, 2), [[0, 1], [1, 2]], inference="relaxed")
+    relaxed.score(relaxed.argmax).sum().backward()
+    with pytest.raises(dsp.Error, match="a bound here, which has no gradient"):
+        relaxed.max.sum().backward()
+    chain = D.LinearChain(node, torch.zeros(2, 2))
+    with pytest.raises(dsp.Error, match="no gradient of hessian_product"):
+        chain.hessian_product(torch.randn(2, 3, 2), torch.zeros(2, 2))[0].sum().backward()
+    g, = torch.autograd.grad((chain.marginals[0] ** 2).sum(), node, create_graph=True)
+    with pytest.raises(dsp.Error, match="no second derivatives of marginals"):
+        g.sum().backward()
 
 
 def test_nan_reaches_the_gradient():
@@ -302,6 +424,7 @@ def test_crf_messages():
         (lambda: c(e, y, torch.ones(4, 3)), "the first two dimensions of emissions and mask must match"),
         (lambda: c(e, y, torch.tensor([[0, 1], [1, 1], [1, 1], [1, 1]])), "mask of the first timestep must all be on"),
         (lambda: c(e, y, reduction="foo"), "invalid reduction: foo"),
+        (lambda: D.CRF(3, any_mask=True)(e, y, torch.zeros(4, 2), "token_mean"), "token_mean of no tokens"),
     ):
         with pytest.raises(ValueError, match=words):
             call()
