@@ -36,8 +36,8 @@ func checkOutputs(cmd *cobra.Command) error {
 		if path == "-" {
 			return structured.BadInput("--%s -: expected the name of a file%s", name, orPrinted(cmd))
 		}
-		if input, ok := overwritten(cmd, path); ok {
-			return structured.BadInput("--%s %s: this is what --%s reads; expected another file", name, path, input)
+		if input := overwritten(cmd, path); input != "" {
+			return structured.BadInput("--%s %s: this is what %s reads; expected another file", name, path, input)
 		}
 		if !toFile && filepath.Ext(path) == "" {
 			continue
@@ -64,12 +64,17 @@ func orPrinted(cmd *cobra.Command) string {
 // readFlags are the flags that name files to read.
 var readFlags = []string{"model", "input", "data", "train", "dev", "test", "gold", "predicted", "dense", "links", "weights", "evidence"}
 
-// overwritten returns the flag of an input that a file to write would replace. import and calibrate may replace the
-// model that they read.
-func overwritten(cmd *cobra.Command, path string) (flag string, found bool) {
+// overwritten returns the flag of an input that a file to write would replace, or the verb where it is an argument.
+// import and calibrate may replace the model that they read.
+func overwritten(cmd *cobra.Command, path string) string {
 	to, err := os.Stat(path)
 	if err != nil || !to.Mode().IsRegular() { // a terminal may be both
-		return "", false
+		return ""
+	}
+	for _, argument := range cmd.Flags().Args() {
+		if about, err := os.Stat(argument); err == nil && os.SameFile(about, to) {
+			return cmd.CommandPath()
+		}
 	}
 	for _, name := range readFlags {
 		f := cmd.Flags().Lookup(name)
@@ -81,11 +86,11 @@ func overwritten(cmd *cobra.Command, path string) (flag string, found bool) {
 				input = filepath.Join(input, models.ModelFile)
 			}
 			if about, err := os.Stat(input); err == nil && os.SameFile(about, to) {
-				return name, true
+				return "--" + name
 			}
 		}
 	}
-	return "", false
+	return ""
 }
 
 func isFolder(path string) bool {

@@ -33,7 +33,7 @@ func (r Reader) Read(in io.Reader, path string) (*structured.Dataset, error) {
 	}
 	err := read(in, path, r.Line, func(tree *Node, line int) error {
 		if tree = tree.Plain(); tree == nil {
-			return r.Remarks.Bad(structured.BadInput("%s:%d: a tree without words", path, line))
+			return r.Remarks.Bad(structured.BadInput("%s:%d: a tree without words, expected at least one", path, line))
 		}
 		trees, lines = append(trees, tree), append(lines, line)
 		return nil
