@@ -308,6 +308,21 @@ func TestBadUse(t *testing.T) {
 	dsp(t, "data", "attributes", "--model", tagger(t), "--input", text, "--to", filepath.Join(t.TempDir(), "missing", "a")).refused(exitBadInput, "--to", "there is no folder")
 }
 
+// A model of attributes of another program goes on with such attributes alone.
+func TestInitOfAttributesWithColumns(t *testing.T) {
+	t.Parallel()
+	model := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--train", write(t, "old.crfsuite", items()), "--passes", "2", "--quiet", "--out", model).ok()
+	o, out := begin(t, "--train", write(t, "new.conll", sentences), "--init", model)
+	o.refused(exitBadInput, "new.conll: --format conll has columns, and the model of --init "+model+" reads attributes that another program made (--format crfsuite)")
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a run was begun")
+	}
+	if o, _ = begin(t, "--train", write(t, "new.crfsuite", items()), "--init", model); o.code != 0 {
+		t.Error(o.stderr)
+	}
+}
+
 // A file to write that is an input is refused, and stays as it is.
 func TestOutputIsInput(t *testing.T) {
 	t.Parallel()

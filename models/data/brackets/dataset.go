@@ -129,6 +129,9 @@ type Kind struct{}
 
 func (Kind) Subset(*structured.Dataset, []int) structured.TaskData { return Kind{} }
 
+// WholeLines implements structured.WholeLines: a line may have a whole tree.
+func (Kind) WholeLines() {}
+
 // Join lets data of several files be joined.
 func (Kind) Join([]structured.TaskData) (structured.TaskData, error) { return Kind{}, nil }
 
