@@ -94,6 +94,9 @@ func (m *Model) areLabels(cells []string) bool {
 	if !slices.ContainsFunc(cells, func(cell string) bool { return m.Labels.Index(cell) < 0 }) {
 		return true
 	}
+	if chains.Bracketed(cells) && chains.EntityTags(m.Labels) {
+		return true
+	}
 	own, tags := chains.EntityTypes(m.Labels)
 	types, are := chains.EntityTypes(structured.NewAlphabet(cells...))
 	return tags && are && !slices.ContainsFunc(types, func(name string) bool { return !slices.Contains(own, name) })

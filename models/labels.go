@@ -1,6 +1,9 @@
 package models
 
 import (
+	"log/slog"
+
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
@@ -76,8 +79,15 @@ func (s source) other(d *structured.Dataset) string {
 	return s.own.Scheme
 }
 
-// convert converts the tags of d to those of the source, or of the model.
+// convert converts the tags of d to those of the source, or of the model. What brackets mark becomes tags of iob2.
 func (s source) convert(d *structured.Dataset) error {
+	if s.labels == nil || chains.EntityTags(s.labels) { // others learned brackets as they are
+		if found, err := chains.ReadBrackets(d); err != nil {
+			return err
+		} else if found {
+			s.Remarks.Add(remarks.Remark{Level: slog.LevelInfo, What: remarks.Brackets, Times: d.Len(), First: d.Where(0)})
+		}
+	}
 	to := s.scheme
 	if !s.converts() {
 		to = s.other(d)

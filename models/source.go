@@ -203,7 +203,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	var d *structured.Dataset
 	read := func(r io.Reader) error {
 		var err error
-		d, err = s.readLabelled(r, path)
+		d, err = s.readLabelled(r, host.NameOf(path))
 		return err
 	}
 	var err error

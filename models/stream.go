@@ -158,9 +158,7 @@ func (m *Model) printFile(ctx context.Context, path string, s source, w io.Write
 		}
 		defer func() { err = errors.Join(err, in.Close()) }()
 	}
-	if s.Path = path; path == "-" {
-		s.Path = "standard input"
-	}
+	s.Path = host.NameOf(path)
 	return m.predictText(ctx, in, w, s, o, asJSON, number)
 }
 

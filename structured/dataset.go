@@ -176,9 +176,12 @@ func (d *Dataset) ID(i int) string {
 	return d.IDs[i]
 }
 
+// WholeLines is what TaskData implements of text whose tokens do not stand on lines of their own.
+type WholeLines interface{ WholeLines() }
+
 // WhereToken returns the place of position t of example i in its file, for messages.
 func (d *Dataset) WhereToken(i, t int) string {
-	if d.Lines == nil {
+	if _, whole := d.TaskData.(WholeLines); whole || d.Lines == nil {
 		return d.Where(i) + ", position " + strconv.Itoa(t)
 	}
 	line := d.Lines[i] + t

@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // ImportWeights returns a model like m with the weights from a text that ExportWeights wrote and a user may have
@@ -89,9 +90,9 @@ func (in *weightsReader) line(text string) error {
 		return in.bad("%d columns separated by tabs, expected the %d of [%s]: %s", len(fields), len(want), in.heading, strings.Join(want, " "))
 	}
 	last := len(fields) - 1
-	value, err := strconv.ParseFloat(strings.TrimSpace(fields[last]), 32)
-	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		return in.bad("weight %q, expected a finite number", fields[last])
+	value, ok := host.Decimal(strings.TrimSpace(fields[last]), 32)
+	if !ok {
+		return in.bad("weight %q, expected a finite decimal number", fields[last])
 	}
 	at, err := in.place(fields[:last])
 	if err != nil {

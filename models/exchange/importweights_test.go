@@ -94,7 +94,7 @@ func TestImportErrors(t *testing.T) {
 		"[weights]\n":                         "w.txt:1: heading [weights], expected [transitions]",
 		"[edge_attributes]\n":                 "w.txt:1: heading [edge_attributes], but the model has no such weights",
 		"[attributes]\nO w=a 1\n":             "w.txt:2: 1 columns separated by tabs, expected the 3 of [attributes]: label attribute weight",
-		"[attributes]\n\nO\tw=a\tone\n":       `w.txt:3: weight "one", expected a finite number`,
+		"[attributes]\n\nO\tw=a\tone\n":       `w.txt:3: weight "one", expected a finite decimal number`,
 		"[attributes]\nO\tw=a\tNaN\n":         `w.txt:2: weight "NaN"`,
 		"[attributes]\nO\tw=a\t1e99\n":        `w.txt:2: weight "1e99"`,
 		"[attributes]\nI-X\tw=a\t1\n":         `w.txt:2: label "I-X" is not one of the model's: O, B-X`,

@@ -75,8 +75,8 @@ func sayData(log *slog.Logger, c *config.Config, data *models.Data) {
 			" is learned like any other label; with --partial it means that the label is unknown")
 	}
 	if formats.Find(c.Format).Tokens && bracketed(data.Train.Alphabet) {
-		log.Warn("labels mark entities with brackets, as OntoNotes does, and are learned as they are, so that no entities "+
-			"are counted: write (X* as B-X, * inside of X as I-X, and * outside as O",
+		log.Warn("labels mark entities inside of others with brackets, and are learned as they are, so that no entities "+
+			"are counted: write the outer ones, (X* as B-X, * inside of X as I-X, and * outside as O",
 			"labels", structured.SomeOf(data.Train.Alphabet.Names()))
 	}
 	if odd, found := oddFeatures(data.Train); found {
@@ -84,8 +84,8 @@ func sayData(log *slog.Logger, c *config.Config, data *models.Data) {
 	}
 }
 
-// bracketed reports whether labels are those of OntoNotes and of CoNLL-2005 and 2012: each has a star, and some open a
-// bracket before it.
+// bracketed reports whether labels are brackets that readers leave as they are, since some open inside of others, as
+// clauses of CoNLL-2001 do: each has a star, and some open a bracket before it.
 func bracketed(labels *structured.Alphabet) bool {
 	opens := false
 	for _, name := range labels.Names() {

@@ -11,13 +11,14 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 )
 
-// A warning says that the brackets of OntoNotes are no entity tags.
+// Brackets of OntoNotes are entity tags; a warning says that those inside of others are none.
 func TestBracketsInLabelsWarn(t *testing.T) {
 	for text, want := range map[string]bool{
-		"Ann (PER*\nLee *)\nsees *\nRome (GPE*)\n": true,
-		"Ann B-PER\nsees O\n":                      false,
-		"a *\nb **\n":                              false,
-		"a (X*\nb O\n":                             false,
+		"Ann (PER*\nLee *)\nsees *\nRome (GPE)\n": false,
+		"Ann (S(S*\nLee *)\nsees *)\nRome (S*\n":  true,
+		"Ann B-PER\nsees O\n":                     false,
+		"a *\nb **\n":                             false,
+		"a (X*\nb O\n":                            false,
 	} {
 		c := config.Default()
 		c.Train, c.Out, c.Passes = filepath.Join(t.TempDir(), "x.conll"), filepath.Join(t.TempDir(), "run"), 1
@@ -28,7 +29,7 @@ func TestBracketsInLabelsWarn(t *testing.T) {
 		if _, err := Train(t.Context(), c, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
 			t.Fatal(err)
 		}
-		if said := strings.Contains(log.String(), "labels mark entities with brackets"); said != want {
+		if said := strings.Contains(log.String(), "labels mark entities inside of others with brackets"); said != want {
 			t.Errorf("%q: the log is %s", text, log.String())
 		}
 	}

@@ -37,9 +37,12 @@ func benchDevice(cmd *cobra.Command, d *device.Device, o devicebench.Options) er
 	if isSet(cmd, "json") {
 		return printJSON(os.Stdout, report)
 	}
-	fmt.Printf("%s\ncopy %.0f GB/s, float32 peak %.0f GFLOP/s, matrix products: %s\n", d.Info(), report.Copy, report.Peak, report.BLAS)
+	head := fmt.Sprintf("%s\ncopy %.0f GB/s, float32 peak %.0f GFLOP/s, matrix products: %s\n", d.Info(), report.Copy, report.Peak, report.BLAS)
 	if report.Small {
-		fmt.Println("emulated device: the sizes are small and the times are meaningless")
+		head += "emulated device: the sizes are small and the times are meaningless\n"
+	}
+	if _, err := fmt.Print(head); err != nil {
+		return err
 	}
 	return printTable(os.Stdout, report.Table())
 }

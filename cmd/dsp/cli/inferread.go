@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/uai"
 	"github.com/dsp-go/dsp/oracles/factors"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // read reads the network and its evidence: of every variable its state, or factors.Free.
@@ -14,11 +15,7 @@ func (f *inference) read(ctx context.Context, path string) (m *factors.Model, ev
 	err = formats.Open(path, func(r io.Reader) error {
 		r = interruptible{ctx, r}
 		if !uai.IsWCSP(path) {
-			name := path
-			if path == "-" {
-				name = "standard input"
-			}
-			m, err = uai.ReadModel(r, name)
+			m, err = uai.ReadModel(r, host.NameOf(path))
 			return err
 		}
 		if f.costs, err = uai.ReadWCSP(r, path); err == nil {

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,9 +48,11 @@ func Main() int {
 		if err := optimisers.Failed(); err != nil {
 			return err
 		}
-		cmd, err := newRoot(askedFor(os.Args[1:])).ExecuteContextC(ctx)
+		root, out := newRoot(askedFor(os.Args[1:])), &standardOutput{}
+		root.SetOut(out)
+		cmd, err := root.ExecuteContextC(ctx)
 		if err == nil {
-			err = refusedHelp(cmd)
+			err = cmp.Or(refusedHelp(cmd), out.failed)
 		}
 		return err
 	})

@@ -154,10 +154,7 @@ func predictPipeline(cmd *cobra.Command, u *modelFlags, raw *rawText, fill, to s
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	name := u.Path
-	if name == "-" {
-		name = "standard input"
-	}
+	name := host.NameOf(u.Path)
 	ctx := cmd.Context()
 	return u.printTo(cmd, to, func(w io.Writer) error {
 		_, err := host.Await(ctx, func() (struct{}, error) { // a long paragraph takes long

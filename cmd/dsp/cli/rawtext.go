@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/predictions/rawtext"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // rawText holds the flags for input that is raw text.
@@ -106,11 +107,8 @@ func (t *rawText) input(u *modelFlags) (in io.ReadCloser, name string, rules tok
 	if t.pretokenised {
 		rules.Splitter = tokens.Blanks{}
 	}
-	if name = u.Path; name == "-" {
-		name = "standard input"
-	}
 	in, err = u.open()
-	return in, name, rules, err
+	return in, host.NameOf(u.Path), rules, err
 }
 
 // predict labels the input of u.

@@ -83,7 +83,9 @@ not have is left out. Of a run that was interrupted it reports what there is.`,
 				return printJSON(os.Stdout, reported(r, path))
 			}
 			for _, note := range r.Notes {
-				fmt.Println(note)
+				if _, err := fmt.Println(note); err != nil {
+					return err
+				}
 			}
 			_, err = fmt.Printf("%s\n\nreport  %s\n", r.Finding, path)
 			return err

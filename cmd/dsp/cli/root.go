@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -182,6 +183,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &value):
 		f := value.GetFlag()
 		if what, ok := valueKinds[f.Value.Type()]; ok {
+			if errors.Is(err, strconv.ErrRange) {
+				what += " of 64 bits, which this is too large for"
+			}
 			return structured.BadInput("--%s %s: expected %s", f.Name, value.GetValue(), what)
 		}
 		return structured.BadInput("--%s %w", f.Name, errors.Unwrap(value))

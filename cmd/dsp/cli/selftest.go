@@ -92,7 +92,9 @@ func runChecks(cmd *cobra.Command, checks []selftest.Check, seed uint64, about m
 	if json && isSet(cmd, "quiet") {
 		to = io.Discard
 	}
-	fmt.Fprintln(to, "      check                                                  cases    error  seconds  found")
+	if _, err := fmt.Fprintln(to, "      check                                                  cases    error  seconds  found"); err != nil {
+		return err
+	}
 	for _, check := range checks {
 		r, err := runCheck(cmd.Context(), check, seed)
 		if err != nil {
@@ -103,7 +105,9 @@ func runChecks(cmd *cobra.Command, checks []selftest.Check, seed uint64, about m
 			failed++
 			verdict = "FAIL"
 		}
-		fmt.Fprintf(to, "%s  %-50s %9d  %7.1e  %7.1f  %s\n", verdict, r.Name, r.Cases, r.Error, r.Seconds, r.Found)
+		if _, err := fmt.Fprintf(to, "%s  %-50s %9d  %7.1e  %7.1f  %s\n", verdict, r.Name, r.Cases, r.Error, r.Seconds, r.Found); err != nil {
+			return err
+		}
 	}
 	if json {
 		about["ok"], about["checks"] = failed == 0, results

@@ -38,6 +38,9 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
   dsp serve --model ner=runs/ner --model parser=runs/parser --listen 0.0.0.0:8080 --token-file secret`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if listen == "" { // which net.Listen takes for all addresses and any port
+				return structured.BadInput("--listen: it is empty, expected ADDRESS:PORT, such as 127.0.0.1:8080")
+			}
 			if megabytes < 1 || megabytes > mostMegabytes {
 				return structured.BadInput("--max-body %d: expected 1 to %d MiB", megabytes, mostMegabytes)
 			}
@@ -60,8 +63,11 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 				if err != nil {
 					return structured.BadInput("--token-file: %w", err)
 				}
-				if o.Token = strings.TrimSpace(string(text)); o.Token == "" {
+				switch o.Token = strings.TrimSpace(string(text)); {
+				case o.Token == "":
 					return structured.BadInput("--token-file %s: the file is empty, expected a token", tokenFile)
+				case strings.ContainsAny(o.Token, "\r\n"):
+					return structured.BadInput("--token-file %s: several lines, expected a token and no more", tokenFile)
 				}
 			}
 			if cmd.Flags().Changed("max-length") && cmd.Flags().Changed("max-positions") {

@@ -28,6 +28,9 @@ func TestUsage(t *testing.T) {
 		{[]string{"train", "--passses", "3"}, "dsp train has no flag --passses; did you mean --passes?"}, {[]string{"train", "-passes", "3"}, "dsp train has no flag -passes; did you mean --passes?"},
 		{[]string{"train", "--input", "x"}, "dsp train has no flag --input; did you mean --train?"}, {[]string{"predict", "--out", "x"}, "dsp predict has no flag --out; did you mean --to?"},
 		{[]string{"train", "--passes", "x"}, "--passes x: expected a whole number"}, {[]string{"train", "--lr", "x"}, "--lr x: expected a number"},
+		{[]string{"train", "--passes", "99999999999999999999"}, "--passes 99999999999999999999: expected a whole number of 64 bits, which this is too large for"},
+		{[]string{"serve", "--listen", "", "--model", "m"}, "--listen: it is empty, expected ADDRESS:PORT"},
+		{[]string{"predict", "--model", "m", "--input", "x", "--to", "-"}, "--to -: expected the name of a file; leave the flag out to print to standard output"},
 		{[]string{"train", "--seed", "-1"}, "--seed -1: expected a whole number that is not negative"}, {[]string{"train", "--stream=x"}, "--stream x: expected true or false"},
 		{[]string{"train", "--text", "x"}, "dsp train"},
 	} {

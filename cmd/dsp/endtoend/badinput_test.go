@@ -308,6 +308,56 @@ func TestBadUse(t *testing.T) {
 	dsp(t, "data", "attributes", "--model", tagger(t), "--input", text, "--to", filepath.Join(t.TempDir(), "missing", "a")).refused(exitBadInput, "--to", "there is no folder")
 }
 
+// A model of attributes of another program goes on with such attributes alone.
+func TestInitOfAttributesWithColumns(t *testing.T) {
+	t.Parallel()
+	model := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--train", write(t, "old.crfsuite", items()), "--passes", "2", "--quiet", "--out", model).ok()
+	o, out := begin(t, "--train", write(t, "new.conll", sentences), "--init", model)
+	o.refused(exitBadInput, "new.conll: --format conll has columns, and the model of --init "+model+" reads attributes that another program made (--format crfsuite)")
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a run was begun")
+	}
+	if o, _ = begin(t, "--train", write(t, "new.crfsuite", items()), "--init", model); o.code != 0 {
+		t.Error(o.stderr)
+	}
+}
+
+// A file to write that is an input is refused, and stays as it is.
+func TestOutputIsInput(t *testing.T) {
+	t.Parallel()
+	text := write(t, "new.conll", sentences)
+	weights, err := os.ReadFile(filepath.Join(tagger(t), "model.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(write(t, "model.safetensors", string(weights)))
+	model := filepath.Join(dir, "model.safetensors")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(text, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args       []string
+		file, flag string
+	}{
+		{[]string{"predict", "--model", dir, "--input", text, "--to", text}, text, "input"},
+		{[]string{"predict", "--model", dir, "--input", text, "--to", link}, link, "input"},
+		{[]string{"predict", "--model", dir, "--input", text, "--to", model}, model, "model"},
+		{[]string{"export", "--model", model, "--weights", "--to", model}, model, "model"},
+		{[]string{"export", "--model", model, "--data", text, "--to", text}, text, "data"},
+	} {
+		was, err := os.ReadFile(c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dsp(t, c.args...).refused(exitBadInput, "--to "+c.file+": this is what --"+c.flag+" reads; expected another file")
+		if now, err := os.ReadFile(c.file); err != nil || !bytes.Equal(now, was) {
+			t.Errorf("%q: the file was changed: %v", c.args, err)
+		}
+	}
+}
+
 // A folder in the place of a file to write is refused before any work, and so is a file in the place of a folder.
 func TestFolderForFile(t *testing.T) {
 	t.Parallel()

@@ -127,3 +127,13 @@ func TestConstituencyRefused(t *testing.T) {
 	dsp(t, "train", "--task", "constituency", "--features", "ner").refused(exitBadInput, "--features ner")
 	dsp(t, "train", "--task", "constituency", "--net", "embed").refused(exitBadInput)
 }
+
+// Messages call standard input by its name, of formats that are read as a whole, too.
+func TestTreesOfStandardInput(t *testing.T) {
+	t.Parallel()
+	file := write(t, "trees.mrg", strings.Repeat("(TOP (S (NP (N dogs)) (VP (V bark))))\n(TOP (S (VP (V bark)) (NP (N dogs) (N cats))))\n", 3))
+	dir := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--train", file, "--passes", "2", "--quiet", "--out", dir).ok()
+	dspWith(t, "", "predict", "--model", dir).refused(exitBadInput, "standard input: no tokens")
+	dspWith(t, "(TOP (S (NP (N dogs))", "predict", "--model", dir).refused(exitBadInput, "standard input:1: ")
+}

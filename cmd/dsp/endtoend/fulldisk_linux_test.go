@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Measures that do not reach their file, for the disk is full, are a failure.
+// Measures, tables and helps that do not reach their file, for the disk is full, are a failure.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	data := write(t, "x.conll", sentences)
@@ -17,6 +17,8 @@ func TestFullDisk(t *testing.T) {
 		{"eval", "--model", tagger(t), "--data", data, "--errors", "1"},
 		{"eval", "--gold", data, "--predicted", data},
 		{"selftest", "--list"},
+		{"selftest", "--only", "^chain max"},
+		{"--help"}, {"--version"}, {"train", "--help"},
 	} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {

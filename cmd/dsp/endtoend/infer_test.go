@@ -84,6 +84,8 @@ func TestInfer(t *testing.T) {
 		t.Errorf("mar: %v, want %v for variable 0 and 1 for variable 1", a.Marginals, want)
 	}
 	out := filepath.Join(t.TempDir(), "answer")
+	dsp(t, "infer", file, "--out", file).refused(exitBadInput, "--out "+file+": this is what dsp infer reads; expected another file")
+	dsp(t, "infer", file, "--evidence", evidence, "--out", evidence).refused(exitBadInput, "--out "+evidence+": this is what --evidence reads")
 	dsp(t, "infer", file, "--evidence", evidence, "--out", out).ok()
 	if text, err := os.ReadFile(out); err != nil || !strings.HasPrefix(string(text), "MAP\n3 ") || strings.Fields(string(text))[3] != "1" {
 		t.Errorf("the answer is %q, %v", text, err)

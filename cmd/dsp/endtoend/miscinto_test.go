@@ -26,6 +26,7 @@ func TestIntoMisc(t *testing.T) {
 		}
 		bare := strings.NewReplacer("|"+item+"B-PER", "", item+"O", "_").Replace(file.String())
 		want := strings.NewReplacer("SpaceAfter=No|Gloss=x", "SpaceAfter=No|Gloss=x|"+item+"B-PER").Replace(bare)
+		dsp(t, "predict", "--model", dir, "--input", gold, "--into", "misc").refused(exitBadInput, "--into misc: it would replace all", "--into label replaces these")
 		if got := dsp(t, "predict", "--model", dir, "--input", write(t, "bare.conllu", bare), "--into", "label").ok().stdout; got != want {
 			t.Errorf("%s, without labels: predicted\n%.300s\nexpected\n%.300s", label, got, want)
 		}

@@ -459,6 +459,7 @@ func TestServeRefusals(t *testing.T) {
 	dsp(t, "serve", "--model", tagger(t), "--max-body", "9000000000000").refused(exitBadInput, "--max-body 9000000000000: expected 1 to 1048576 MiB")
 	dsp(t, "serve", "--model", tagger(t), "--token", "a", "--token-file", "b").refused(exitBadInput, "one of the two")
 	dsp(t, "serve", "--model", tagger(t), "--token-file", write(t, "empty", "\n")).refused(exitBadInput, "empty")
+	dsp(t, "serve", "--model", tagger(t), "--token-file", write(t, "two", "a\nb\n")).refused(exitBadInput, "several lines, expected a token")
 	dsp(t, "serve", "--model", tagger(t), "--token", "").refused(exitBadInput, "--token: it is empty")
 }
 

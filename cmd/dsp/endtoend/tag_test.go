@@ -56,7 +56,8 @@ func TestTagAttributes(t *testing.T) {
 	if o.stdout != "O\nB-X\nI-X\n\n" {
 		t.Errorf("attributes alone on standard input: %q", o.stdout)
 	}
-	strange := write(t, "new.conll", "the O\nred B-X\n")
+	dsp(t, "predict", "--model", run, "--input", write(t, "new.conll", "the O\nred B-X\n")).refused(exitBadInput, `new.conll:1: "the O" has blanks and no tab`)
+	strange := write(t, "new.conll", "the\tO\nred\tB-X\n")
 	if o = dsp(t, "predict", "--model", run, "--input", strange); o.code != exitBadInput || !strings.Contains(o.stderr, "none of its attributes") {
 		t.Errorf("another format: %d, %s", o.code, o.stderr)
 	}

@@ -137,12 +137,21 @@ type (
 	}
 )
 
+// decimal parses a finite number, for which strconv.ParseFloat takes more than there is in annotations.
+func decimal(text string) (float64, error) {
+	x, ok := host.Decimal(text, 64)
+	if !ok {
+		return 0, &strconv.NumError{Func: "Decimal", Num: text, Err: strconv.ErrSyntax}
+	}
+	return x, nil
+}
+
 // coordinate is a number, which an empty element is not.
 type coordinate float64
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (c *coordinate) UnmarshalText(text []byte) error {
-	x, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+	x, err := decimal(strings.TrimSpace(string(text)))
 	*c = coordinate(x)
 	return err
 }
@@ -153,7 +162,7 @@ type pixelCount int
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (n *pixelCount) UnmarshalText(text []byte) error {
 	number := strings.TrimSpace(string(text))
-	x, err := strconv.ParseFloat(number, 64)
+	x, err := decimal(number)
 	if err != nil {
 		return err
 	}

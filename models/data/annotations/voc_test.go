@@ -126,13 +126,15 @@ func TestBadVOC(t *testing.T) {
 		{instead("<width>500", "<width>0"), "0 × 333 pixels"},
 		{instead("<width>500", "<width>wide"), `:5: "wide", expected a number`},
 		{instead("<xmin>156", "<xmin>x"), `"x", expected a number`},
+		{instead("<xmin>156", "<xmin>-inf"), `"-inf", expected a number`},
+		{instead("<xmin>156", "<xmin>1_56"), `"1_56", expected a number`},
 		{instead("<xmin>156", "<xmin>"), `"", expected a number`},
 		{instead("<ymax>270", "<ymax> "), `"", expected a number`},
 		{without("<name>dog</name>"), ":6: an object without <name>"},
 		{without("<xmin>156</xmin>"), ":6: no <bndbox> with xmin"},
 		{instead("<xmin>156", "<xmin>353"), ":6: box [x 352, y 96, width -1, height 174] is inverted"},
 		{instead("<xmax>351", "<xmax>502"), ":6: box [x 155, y 96, width 347, height 174] is outside the image, expected it within 500 × 333 pixels"},
-		{instead("<xmax>351", "<xmax>NaN"), "finite numbers"},
+		{instead("<xmax>351", "<xmax>NaN"), `"NaN", expected a number`},
 		{without("<size><width>500</width><height>333</height><depth>3</depth></size>"), "no image file"},
 	} {
 		dir := write(t, map[string]string{"000012.xml": c.xml})

@@ -196,3 +196,16 @@ func TestTreesLeftOut(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Messages name the line that a tree begins in, and count its words.
+func TestPlacesOfWords(t *testing.T) {
+	d, err := Reader{}.Read(strings.NewReader("(S (NP (N a)) (VP (V b)))\n\n( (S\n  (NP (N a))\n  (VP (V c))))\n"), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []*structured.Dataset{d, d.Subset([]int{0, 1})} {
+		if got := d.WhereToken(0, 1) + " " + d.WhereToken(1, 1); got != "x:1, position 1 x:3, position 1" {
+			t.Errorf("places %s", got)
+		}
+	}
+}

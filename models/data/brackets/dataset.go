@@ -33,7 +33,7 @@ func (r Reader) Read(in io.Reader, path string) (*structured.Dataset, error) {
 	}
 	err := read(in, path, r.Line, func(tree *Node, line int) error {
 		if tree = tree.Plain(); tree == nil {
-			return r.Remarks.Bad(structured.BadInput("%s:%d: a tree without words", path, line))
+			return r.Remarks.Bad(structured.BadInput("%s:%d: a tree without words, expected at least one", path, line))
 		}
 		trees, lines = append(trees, tree), append(lines, line)
 		return nil
@@ -128,6 +128,9 @@ func Sentences(all func(yield func(words, tags []string) bool)) *structured.Data
 type Kind struct{}
 
 func (Kind) Subset(*structured.Dataset, []int) structured.TaskData { return Kind{} }
+
+// WholeLines implements structured.WholeLines: a line may have a whole tree.
+func (Kind) WholeLines() {}
 
 // Join lets data of several files be joined.
 func (Kind) Join([]structured.TaskData) (structured.TaskData, error) { return Kind{}, nil }

@@ -43,6 +43,9 @@ func Detect(path string) (string, error) {
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 			return structured.BadInput("%s: %w", path, err)
 		}
+		if bytes.HasPrefix(start, []byte("\x93NUMPY")) {
+			return structured.BadInput("%s: one array (npy), expected an archive of several, which np.savez writes (npz)", path)
+		}
 		if format = byContent(start[:n]); format == "" {
 			return structured.BadInput("%s: neither text nor npz; give --format if it is a data file after all", path)
 		}

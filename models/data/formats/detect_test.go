@@ -49,6 +49,17 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// A file of one array is told from an archive of several.
+func TestDetectOneArray(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "features.npy")
+	if err := os.WriteFile(path, []byte("\x93NUMPY\x01\x00v\x00{'descr': '<f8', }\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Detect(path); !structured.IsBadInput(err) || err.Error() != path+": one array (npy), expected an archive of several, which np.savez writes (npz)" {
+		t.Error(err)
+	}
+}
+
 func TestDetectFolder(t *testing.T) {
 	for _, c := range []struct{ files, want string }{
 		{"a.xml", "voc"}, {"Annotations/a.xml", "voc"}, {"a.png", Images}, {"a.JPEG", Images}, {"a.png a.xml", "voc"}, {"a.png lines.txt", Lines},

@@ -271,13 +271,16 @@ func (h *conllHead) noTokens(file string) error {
 // prose returns an addition to the error that a line has a wrong number of columns: that it looks like raw text, or
 // nothing.
 func (h *conllHead) prose(fields []string) string {
+	if !h.tabs && opensTree(fields) {
+		return "; it opens a tree in brackets, which --format brackets reads for --task constituency"
+	}
 	words := 0
 	for _, field := range fields {
 		if wordLike(field) {
 			words++
 		}
 	}
-	if h.tabs || len(fields) < 3 || 2*words <= len(fields) {
+	if h.tabs || len(fields) < 3 || 2*words <= len(fields) && !shouted([][]string{fields}) {
 		return ""
 	}
 	return "; it looks like raw text, and should be one token per line"

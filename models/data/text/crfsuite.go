@@ -3,10 +3,8 @@ package text
 import (
 	"io"
 	"iter"
-	"math"
 	"math/bits"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/data/remarks"
@@ -20,7 +18,7 @@ import (
 //	label<TAB>attribute[:value]<TAB>attribute[:value]…
 //
 // In an attribute's name, \: stands for a colon and \\ for a backslash; any other backslash stands for itself. Labels
-// are not escaped. Values are finite and default to 1. Empty attributes are skipped. A line @weight:2 gives its
+// are not escaped. Values are finite and decimal, and default to 1. Empty attributes are skipped. A line @weight:2 gives its
 // sequence that weight. A # has no special meaning.
 type CRFsuite struct {
 	Alphabet   *structured.Alphabet   // the known labels; nil means those of the file, sorted
@@ -165,9 +163,9 @@ func (p *crfsuiteParser) end() error {
 }
 
 func (p *crfsuiteParser) setWeight(text string) error {
-	weight, err := strconv.ParseFloat(strings.TrimRight(text, blanks), 64)
+	weight, ok := host.Decimal(strings.TrimRight(text, blanks), 64)
 	switch {
-	case err != nil || !structured.ValidWeight(weight):
+	case !ok || !structured.ValidWeight(weight):
 		return p.bad("@weight:%s, expected 0, or a number from %g to %g", text, structured.LeastWeight, structured.MostWeight)
 	case p.weight >= 0:
 		return p.bad("a second @weight in this sequence, expected one")
@@ -187,6 +185,9 @@ func (p *crfsuiteParser) item(line string) error {
 		p.part.lines = append(p.part.lines, p.line)
 	}
 	label, rest, more := strings.Cut(line, "\t")
+	if !more && strings.IndexByte(line, ' ') >= 0 {
+		return p.bad("%.80q has blanks and no tab, expected %s; a label that has blanks needs a tab behind it", line, crfsuiteLine)
+	}
 	if err := p.label(label); err != nil {
 		return err
 	}
@@ -332,9 +333,9 @@ func (p *crfsuiteParser) split(field string) (name string, value float32, err er
 	if colon >= 0 {
 		name = field[:colon]
 		if text := field[colon+1:]; text != "" {
-			number, err := strconv.ParseFloat(text, 32)
-			if err != nil || math.IsNaN(number) || math.IsInf(number, 0) {
-				return "", 0, p.bad(`attribute %q: %q is not a finite number, expected name:value, with \: for a colon in the name`, field, text)
+			number, ok := host.Decimal(text, 32)
+			if !ok {
+				return "", 0, p.bad(`attribute %q: %q is not a finite decimal number, expected name:value, with \: for a colon in the name`, field, text)
 			}
 			value = float32(number)
 		}

@@ -55,6 +55,9 @@ func TestCRFsuite(t *testing.T) {
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got  %+v %+v %+v\nwant %+v", d, d.Attributes, d.Dictionary.Node, want)
 	}
+	if d, err := (CRFsuite{}).Read(strings.NewReader("New York\t\nO\ta b\n"), "x"); err != nil || d.Alphabet.Name(0) != "New York" {
+		t.Errorf("a label that has a blank: %+v, %v", d, err)
+	}
 	if d, _ := (CRFsuite{}).Read(strings.NewReader("O\ta:1\tb\n"), "x"); d.Attributes.Value != nil || d.Weights != nil {
 		t.Errorf("%+v: values that are all 1", d)
 	}
@@ -114,8 +117,13 @@ func TestCRFsuiteErrors(t *testing.T) {
 		{CRFsuite{}, "", "x: no tokens, expected lines of label<TAB>"},
 		{CRFsuite{}, "\n \n", "x: no tokens"},
 		{CRFsuite{}, "O\ta\n\n\ta\n", "x:3: no label before the first tab, expected label<TAB>"},
-		{CRFsuite{}, "O\n\nO\tw=http://a\n", `x:3: attribute "w=http://a": "//a" is not a finite number, expected name:value`},
-		{CRFsuite{}, "O\ta:NaN", `x:1: attribute "a:NaN": "NaN" is not a finite number`},
+		{CRFsuite{}, "O\n\nO\tw=http://a\n", `x:3: attribute "w=http://a": "//a" is not a finite decimal number, expected name:value`},
+		{CRFsuite{}, "O\ta:NaN", `x:1: attribute "a:NaN": "NaN" is not a finite decimal number`},
+		{CRFsuite{}, "O\ta:1_000", `x:1: attribute "a:1_000": "1_000" is not`},
+		{CRFsuite{}, "O\ta:0x1p4", `x:1: attribute "a:0x1p4": "0x1p4" is not`},
+		{CRFsuite{}, "O\ta\n\nB-PER w=Ada up\n", `x:3: "B-PER w=Ada up" has blanks and no tab, expected label<TAB>attribute`},
+		{CRFsuite{Unlabeled: true}, "w=Ada up\n", `x:1: "w=Ada up" has blanks and no tab`},
+		{CRFsuite{}, "@weight:1_0\nO\n", "x:1: @weight:1_0, expected 0, or a number"},
 		{CRFsuite{}, "O\ta:-inf", `x:1: attribute "a:-inf": "-inf" is not`},
 		{CRFsuite{}, "O\ta:1e39", `x:1: attribute "a:1e39": "1e39" is not`},
 		{CRFsuite{}, "O\ta:1:2", `x:1: attribute "a:1:2" has two colons`},

@@ -55,6 +55,9 @@ func WriteCRFsuite(w io.Writer, d *structured.Dataset) error {
 					out.WriteString(strconv.FormatFloat(float64(value[k]), 'g', -1, 32))
 				}
 			}
+			if len(index) == 0 && d.Labels != nil && strings.IndexByte(labels[d.Labels[t]], ' ') >= 0 {
+				out.WriteByte('\t') // without which its reader takes blanks for separators
+			}
 			out.WriteByte('\n')
 		}
 		out.WriteByte('\n')

@@ -21,8 +21,8 @@ const mostLooked = 100
 //
 // Columns are never raw text if there are tabs, if a line has a single word, or if any label is known or a placeholder.
 // Otherwise lines of unequal length are raw text, and so are lines of a wrong length or with the label column full of
-// different words in lower case; labels that the model does not know are in capitals, have a prefix such as B-, or come
-// back. Lines that start with # are left out, unless comments, those of Conll.Comments, say that they are tokens.
+// different words in lower case, or lines of a wrong length full of words in capitals; labels that the model does not
+// know are in capitals, have a prefix such as B-, or come back. Lines that start with # are left out, unless comments, those of Conll.Comments, say that they are tokens.
 func Prose(text []byte, columns Columns, width int, comments string, known func(label string) bool) (line string, number int, found bool) {
 	if len(columns.fields) == 0 {
 		columns, _ = ParseColumns(DefaultColumns)
@@ -55,11 +55,12 @@ func Prose(text []byte, columns Columns, width int, comments string, known func(
 	narrowest, labeled := columns.minWidth(), columns.Has(LabelColumn)
 	switch {
 	case slices.ContainsFunc(lines, func(fields []string) bool { return len(fields) != count }):
-		return line, number, slices.ContainsFunc(lines, func(fields []string) bool { return wordLike(fields[len(fields)-1]) })
+		last := func(fields []string) bool { return wordLike(fields[len(fields)-1]) }
+		return line, number, slices.ContainsFunc(lines, last) || shouted(lines)
 	case labeled && (count == narrowest-1 || count == width-1):
 		return line, number, len(lines) == 1 && endsSentence(lines[0][count-1])
 	case count < narrowest || width > 0 && count != width:
-		return line, number, wordLike(lines[0][count-1])
+		return line, number, wordLike(lines[0][count-1]) || shouted(lines)
 	case !labeled:
 		return line, number, len(lines) == 1 && endsSentence(lines[0][count-1])
 	}
@@ -106,6 +107,9 @@ const mostQuoted = 60
 
 // NoProse is the refusal of a file of tokens that Prose or ProseInConllu takes for raw text, because of this line.
 func NoProse(name string, number int, line string) error {
+	if opensTree(splitBlanks(line)) {
+		return structured.BadInput("%s:%d: %.60q opens a tree in brackets, expected one token per line; models of --task constituency read trees", name, number, line)
+	}
 	if letters := []rune(line); len(letters) > mostQuoted {
 		line = string(letters[:mostQuoted]) + "…"
 	}
@@ -121,6 +125,32 @@ func wordLike(field string) bool {
 	}
 	return !strings.ContainsAny(field, "_:|=+") && strings.ContainsFunc(field, func(r rune) bool { return unicode.IsLetter(r) && !unicode.IsUpper(r) }) ||
 		endsSentence(field)
+}
+
+// shouted reports whether lines are rather text in capitals than columns: three words a line or more, of which three
+// quarters have nothing but letters, and are no tags that many know.
+func shouted(lines [][]string) bool {
+	words, all := 0, 0
+	for _, fields := range lines {
+		all += len(fields)
+		for _, field := range fields {
+			letters := strings.TrimRight(field, ".,:;!?")
+			isWord := field != "" && !strings.ContainsFunc(letters, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+			if isWord && !knownTags[field] && !slices.Contains(placeholders, field) || wordLike(field) {
+				words++
+			}
+		}
+	}
+	return all >= 3*len(lines) && 4*words >= 3*all
+}
+
+// opensTree reports whether a line begins as a tree in brackets does, with two brackets and at most one label between
+// them.
+func opensTree(fields []string) bool {
+	if len(fields) == 0 || fields[0][0] != '(' {
+		return false
+	}
+	return strings.IndexByte(fields[0][1:], '(') >= 0 || len(fields) > 1 && len(fields[1]) > 1 && fields[1][0] == '('
 }
 
 // endsSentence reports whether a field is a word with a sign behind it that ends sentences.

@@ -22,6 +22,13 @@ func TestProse(t *testing.T) {
 		{"The dog\nbarks at the man.\n", "word=0,label=-1", 2, true},
 		{"我 住 在 罗马\n", "word=0,pos=1,label=-1", 3, true},
 
+		{"THE DOG SEES THE CAT\nHE RUNS FAST TODAY\n", "word=0,pos=1,label=-1", 3, true},
+		{"THE DOG SEES THE CAT .\nHE RUNS .\n", "word=0,pos=1,label=-1", 3, true},
+		{"THE DOG SEES THE CAT\n", "word=0,label=-1", 2, true},
+		{"the dog sees the cat .\nhe runs .\n", "word=0,pos=1,label=-1", 3, true},
+		{"EU NNP I-NP I-ORG\nREJECTS VBZ I-VP\n", "word=0,pos=1,label=-1", 3, false},
+		{"EU NNP ORG\nREJECTS VBZ\nGERMAN JJ MISC\n", "word=0,pos=1,label=-1", 3, false},
+
 		{"John lives\n", "word=0,pos=1,label=-1", 3, false}, // word and pos
 		{"John\nlives\nhere.\n", "word=0,label=-1", 2, false},
 		{"Mr.\nSmith\n", "word=0,label=-1", 2, false},
@@ -62,5 +69,24 @@ func TestProseInConllu(t *testing.T) {
 		if _, _, found := ProseInConllu([]byte(text)); found != want {
 			t.Errorf("%q: %v", text, found)
 		}
+	}
+}
+
+// Trees in brackets are not called raw text, and columns of brackets are no trees.
+func TestOpensTree(t *testing.T) {
+	for line, want := range map[string]bool{
+		"( (S": true, "((S": true, "(TOP (S (NP (DT The": true, "(S(NP": true,
+		"( ( O": false, "( -LRB- O": false, "(see below)": false, "The (S": false, "": false,
+	} {
+		if got := opensTree(splitBlanks(line)); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+	if err := NoProse("x", 3, "( (S"); !strings.HasPrefix(err.Error(), `x:3: "( (S" opens a tree in brackets, expected one token per line`) {
+		t.Error(err)
+	}
+	_, err := Conll{}.Read(strings.NewReader("a O\n\n(TOP (S (NP (DT The))))\n"), "x")
+	if want := "x:3: 5 columns, expected 2 (word label); it opens a tree in brackets"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, expected %s", err, want)
 	}
 }

@@ -83,7 +83,7 @@ func TestReadModelTakesEveryPositiveNumber(t *testing.T) {
 			t.Errorf("%.20s: %v, want %v", text, got, want)
 		}
 	}
-	for _, text := range []string{"-1e-400", "-1e400", "inf", "nan", "1e-400x", "0x1p-2000", "1e", "-5e-324"} {
+	for _, text := range []string{"-1e-400", "-1e400", "inf", "nan", "1e-400x", "0x1p-2000", "0x1p4", "1_0", "1e", "-5e-324"} {
 		if _, err := ReadModel(strings.NewReader("MARKOV 1 2 1 1 0 2 "+text+" 1"), "m.uai"); !structured.IsBadInput(err) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -135,6 +135,9 @@ const leastNormal = 0x1p-1022
 // rounds to 0, to few digits or to infinity have all their digits here: those before the exponent, moved to a range
 // that float64 has, and the exponent count by themselves.
 func logOf(text string) (float64, bool) {
+	if strings.ContainsAny(text, "_xX") { // which Go reads, and no other program that reads these files
+		return 0, false
+	}
 	x, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err == nil && x >= leastNormal && !math.IsInf(x, 1):
@@ -148,7 +151,7 @@ func logOf(text string) (float64, bool) {
 	switch {
 	case significant == "":
 		return math.Inf(-1), true
-	case text[0] == '-' || strings.Contains(digits, "x"): // hexadecimal numbers are read as far as float64 goes
+	case text[0] == '-':
 		return 0, false
 	}
 	exponent := 0.0

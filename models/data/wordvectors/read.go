@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // Vectors are the vectors of some words.
@@ -199,9 +199,9 @@ func (in *reader) textVector(line []byte) error {
 	for k := range in.v.Dim {
 		var number []byte
 		number, numbers = splitAt(numbers, 1)
-		x, err := strconv.ParseFloat(string(number), 32)
-		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return in.bad("number %d of the word %q is %q, expected a finite number", k+1, word, clip(number))
+		x, ok := host.Decimal(string(number), 32)
+		if !ok {
+			return in.bad("number %d of the word %q is %q, expected a finite decimal number", k+1, word, clip(number))
 		}
 		in.v.Rows = append(in.v.Rows, float32(x))
 	}
@@ -234,7 +234,7 @@ func numeric(line []byte) bool {
 	for len(bytes.TrimLeft(line, " \t")) > 0 {
 		var number []byte
 		number, line = splitAt(line, 1)
-		if _, err := strconv.ParseFloat(string(number), 64); err != nil {
+		if _, ok := host.Decimal(string(number), 64); !ok {
 			return false
 		}
 	}

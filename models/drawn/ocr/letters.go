@@ -25,7 +25,7 @@ var letterFields = [...]string{"id", "letter", "next_id", "word_id", "position",
 
 // ReadLetters reads words in the layout of Taskar's letter.data: one line per letter with the tab-separated columns id,
 // letter (a to z, or ? if unknown), next_id, word_id, position, fold and 128 pixels, row by row of 16 × 8, numbers from
-// 0 to 1. next_id is the id of the next line, or -1 at the end of a word. Either all letters are known or none; without
+// 0 to 1. next_id is the id of the next line, or -1 at the end of a word; positions in a word count from 1. Either all letters are known or none; without
 // letters the data has no labels. Errors name the line. say decides on bad words.
 func ReadLetters(r io.Reader, name string, say *remarks.Remarks) (*Letters, error) {
 	in := host.NewLines(r, name)
@@ -52,12 +52,17 @@ func ReadLetters(r io.Reader, name string, say *remarks.Remarks) (*Letters, erro
 		}
 		skipping = false
 		switch {
-		case !parsed || !inWord:
+		case !parsed:
+		case !inWord && line.position != 1:
+			err = in.Bad("position %d at the beginning of word %d, expected 1", line.position, line.word)
+		case !inWord:
 		case line.id != previous.next:
 			err = in.Bad("id %d, expected %d, the next_id of the line before", line.id, previous.next)
 		case line.word != previous.word || line.fold != previous.fold:
 			err = in.Bad("word_id %d in fold %d inside word %d in fold %d; a word ends with next_id -1",
 				line.word, line.fold, previous.word, previous.fold)
+		case line.position != previous.position+1:
+			err = in.Bad("position %d in word %d, expected %d, one more than in the line before", line.position, line.word, previous.position+1)
 		}
 		if err != nil {
 			if err = say.Bad(err); err != nil {
@@ -158,8 +163,8 @@ func (l *letterLine) parse(in *host.Lines, text []byte, pixels []float32) ([]flo
 		var field []byte
 		field, text, _ = bytes.Cut(text, []byte{'\t'})
 		if c >= len(letterFields) {
-			x, err := strconv.ParseFloat(string(field), 32)
-			if err != nil || !(x >= 0 && x <= 1) {
+			x, ok := host.Decimal(string(field), 32)
+			if !ok || !(x >= 0 && x <= 1) {
 				p := c - len(letterFields)
 				return pixels, in.Bad("pixel p_%d_%d is %q, expected a number from 0 to 1", p/letterCols, p%letterCols, field)
 			}

@@ -120,6 +120,8 @@ func TestReadLettersErrors(t *testing.T) {
 		{strings.Replace(good, "2\tb\t-1\t1", "2\tb\t-1\t7", 1), "x:2: word_id 7 in fold 0 inside word 1 in fold 0"},
 		{strings.Replace(good, "2\tb\t-1\t1\t2\t0", "2\tb\t-1\t1\t2\t3", 1), "x:2: word_id 1 in fold 3 inside word 1 in fold 0"},
 		{strings.Replace(good, "2\tb\t-1\t1", "3\tb\t-1\t1", 1), "x:2: id 3, expected 2, the next_id of the line before"},
+		{strings.Replace(good, "2\tb\t-1\t1\t2", "2\tb\t-1\t1\t3", 1), "x:2: position 3 in word 1, expected 2, one more than in the line before"},
+		{strings.Replace(good, "1\ta\t2\t1\t1", "1\ta\t2\t1\t0", 1), "x:1: position 0 at the beginning of word 1, expected 1"},
 		{strings.Replace(good, "2\tb\t-1", "2\tb\t3", 1), "x:2: the file ends inside word 1"},
 	} {
 		_, err := ReadLetters(strings.NewReader(test.text), "x", nil)

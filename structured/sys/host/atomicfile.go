@@ -18,16 +18,37 @@ import (
 // temporary file is gone. WriteFile writes directly to a path that is not a regular file (a pipe, a terminal), and
 // follows symbolic links.
 func WriteFile(path string, write func(io.Writer) error) error {
-	switch target, err := filepath.EvalSymlinks(path); {
-	case err == nil:
-		path = target
-	case !errors.Is(err, fs.ErrNotExist):
+	path, err := target(path)
+	if err != nil {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeThrough(path, write)
 	}
 	return replace(path, func(f *os.File) error { return writeBuffered(f, write) })
+}
+
+// target returns the file that a path stands for, at the end of symbolic links; it need not be there.
+func target(path string) (string, error) {
+	const most = 40 // links, as Linux has it
+	for range most {
+		there, err := filepath.EvalSymlinks(path)
+		switch {
+		case err == nil:
+			return there, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // it is no link: a new file
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", &fs.PathError{Op: "create", Path: path, Err: errors.New("too many links")}
 }
 
 // WriteFileAt is WriteFile for a regular file of a known size that is not written in order. Goroutines may share the

@@ -98,6 +98,27 @@ func TestWriteFileFollowsLinks(t *testing.T) {
 	}
 }
 
+// A link to a file that is not there yet leads to a new file, and stays.
+func TestWriteFileFollowsDanglingLinks(t *testing.T) {
+	dir := t.TempDir()
+	for link, to := range map[string]string{"relative": "new1", "absolute": filepath.Join(dir, "new2"), "twice": "second", "second": "new3"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for link, to := range map[string]string{"relative": "new1", "absolute": "new2", "twice": "new3"} {
+		if err := WriteFile(filepath.Join(dir, link), func(w io.Writer) error { _, err := io.WriteString(w, link); return err }); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Lstat(filepath.Join(dir, to)); err != nil || !info.Mode().IsRegular() {
+			t.Errorf("%s: no file %s: %v", link, to, err)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, link)); err != nil || string(text) != link {
+			t.Errorf("%s: %q, %v", link, text, err)
+		}
+	}
+}
+
 func TestWriteFileNeedsFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing", "a")
 	err := WriteFile(path, func(io.Writer) error { return nil })

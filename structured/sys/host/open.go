@@ -21,11 +21,19 @@ var ErrNoTokens = errors.New("no tokens")
 // ByteOrderMark is what some programs write before text in UTF-8. No data begin so.
 const ByteOrderMark = "\xef\xbb\xbf"
 
+// NameOf returns what messages call a file that Open opens.
+func NameOf(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
 // Open opens a data file for reading; "-" is standard input. It recognises gzip and xz by their first bytes and
 // decompresses them, and leaves out a mark of byte order. A file that cannot be opened is bad input.
 func Open(path string) (io.ReadCloser, error) {
 	if path == "-" {
-		return Unpack(io.NopCloser(os.Stdin), "standard input")
+		return Unpack(io.NopCloser(os.Stdin), NameOf(path))
 	}
 	f, err := os.Open(path)
 	if err != nil {

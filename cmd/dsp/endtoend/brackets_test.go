@@ -1,0 +1,40 @@
+package endtoend
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Entities that brackets mark, as in OntoNotes, are learned, measured and predicted as tags.
+func TestEntitiesInBrackets(t *testing.T) {
+	t.Parallel()
+	var brackets, tags strings.Builder
+	for range 8 {
+		brackets.WriteString("Ann (PER*\nLee *)\nsees *\nRome (GPE)\n. *\n\n")
+		tags.WriteString("Ann B-PER\nLee I-PER\nsees O\nRome B-GPE\n. O\n\n")
+	}
+	inBrackets, asTags := write(t, "brackets.conll", brackets.String()), write(t, "tags.conll", tags.String())
+	dir, other := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	said := dsp(t, "train", "--train", inBrackets, "--dev", inBrackets, "--passes", "20", "--out", dir).ok().stderr
+	if !strings.Contains(said, "labels mark entities with brackets") {
+		t.Errorf("training says %s", said)
+	}
+	dsp(t, "train", "--train", asTags, "--dev", asTags, "--passes", "20", "--quiet", "--out", other).ok()
+	want := dsp(t, "eval", "--model", other, "--data", asTags).ok().stdout
+	if !strings.Contains(want, "16 phrases") {
+		t.Fatal(want)
+	}
+	for _, model := range []string{dir, other} {
+		for _, data := range []string{inBrackets, asTags} {
+			if got := dsp(t, "eval", "--model", model, "--data", data).ok().stdout; got != want {
+				t.Errorf("eval of %s: %s, expected %s", data, got, want)
+			}
+		}
+	}
+	if got := dsp(t, "predict", "--model", dir, "--input", inBrackets, "--into", "label").ok().stdout; got != tags.String() {
+		t.Errorf("predicted %s", got)
+	}
+	broken := write(t, "broken.conll", brackets.String()+"Ann (PER*\nLee *\n")
+	dsp(t, "train", "--train", broken, "--out", filepath.Join(t.TempDir(), "run")).refused(exitBadInput, "broken.conll:49: (PER* is open at the end of its sentence")
+}
