@@ -320,8 +320,9 @@ func dsp_score(batch C.int64_t, values **C.float, r *C.dsp_run, y *C.int32_t, va
 	})
 }
 
-// dsp_indicator writes how often each output y uses each potential, the gradient of its score, to used, which has the form of marginals. value is
-// NULL, or what dsp_max wrote with y: an example without an output, −∞, has zeros, and one of NaN NaN.
+// dsp_indicator writes how often each output y uses each potential, the gradient of its score, to used, which has the
+// form of marginals. value is NULL, or what dsp_max wrote with y: an example without an output, −∞, has zeros, and one of
+// NaN NaN.
 //
 //export dsp_indicator
 func dsp_indicator(batch C.int64_t, y *C.int32_t, value *C.double, used **C.float) *C.char {
@@ -335,8 +336,9 @@ func dsp_indicator(batch C.int64_t, y *C.int32_t, value *C.double, used **C.floa
 	})
 }
 
-// dsp_hessian writes the product of the Hessian of mu·log Σ_y exp(score(y)/mu) of every example with a direction to product, which has the form of
-// marginals. So has the direction if own is 1; if it is 0 the form of values, and examples share what they share there. Structures whose description says "hessian" answer, in float64: slower than dsp_exp.
+// dsp_hessian writes the product of the Hessian of mu·log Σ_y exp(score(y)/mu) of every example with a direction to
+// product, which has the form of marginals. So has the direction if own is 1; if it is 0 it has the form of values.
+// Structures whose description says "hessian" answer, in float64: slower than dsp_exp.
 //
 //export dsp_hessian
 func dsp_hessian(batch C.int64_t, values **C.float, r *C.dsp_run, mu C.double, direction **C.float, own C.int32_t,

@@ -246,8 +246,8 @@ func (t *Batch) Divergence(p, q [][]float32, run Run, μ float64, value []float6
 // Hessian writes the product of the Hessian of μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every example with a direction to product, which has the form of
 // marginals [MarginalSize]: their derivative along it. The direction has the form of the potentials, and must be finite. It is computed in
 // float64 by the chart that the structure declares (oracles/chart), which takes some 10 to 50 times as long as Exp of the fastest kernels. It is 0
-// where there is no output, and NaN where the potentials or the direction are not valid. With own, every example has a direction of its own, in the
-// form of marginals.
+// where there is no output, and NaN where the potentials or the direction are not valid. With own, every example has
+// a direction of its own, in the form of marginals.
 func (t *Batch) Hessian(values [][]float32, run Run, μ float64, direction [][]float32, own bool, product [][]float32) (int, error) {
 	if err := t.can(t.form.Description.Hessian, "products with the Hessian"); err != nil {
 		return 0, err

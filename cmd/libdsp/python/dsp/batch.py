@@ -338,8 +338,8 @@ class Batch(_Handle):
 
     def hessian(self, values, direction, mu=1.0, own=False):
         """The product of the Hessian of μ·log Σ exp(score/μ) with a direction in the form of values, in the form of marginals: their derivative along
-        it. It is computed in float64, without vector kernels, for forms whose hessian is true: slower than exp, and exact but for rounding. With own,
-        each example has a direction of its own, in the form of marginals."""
+        it. It is computed in float64, without vector kernels, for forms whose hessian is true: slower than exp, and exact but for rounding.
+        With own, each example has a direction of its own, in the form of marginals."""
         product, d = self._marginals(), self._own(direction) if own else self._values(direction)
         to = product.addresses()
         self._ask("dsp_hessian", values, mu, ctypes.addressof(d), own, ctypes.addressof(to))
@@ -358,8 +358,8 @@ class Batch(_Handle):
         return value
 
     def indicator(self, y, value=None):
-        """How often outputs use each potential, in the form of marginals: the gradient of their scores. With the value that max gave beside y it is a
-        subgradient of it: zeros of an example without an output, and NaN of one of NaN."""
+        """How often outputs use each potential, in the form of marginals: the gradient of their scores. With the value that
+        max gave beside y it is a subgradient of it: zeros of an example without an output, and NaN of one of NaN."""
         y, u = self._outputs(y), self._marginals()
         value, to = None if value is None else np.ascontiguousarray(value, np.float64), u.addresses()
         if value is not None and value.shape != (self.examples,):

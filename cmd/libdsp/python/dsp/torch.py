@@ -260,7 +260,8 @@ class _DivergenceGradient(torch.autograd.Function):
 
 
 class _Score(_Sliced):
-    """The scores of a user's outputs y [B], or the best ones where y is None, with what _Used needs. best: what Batch.max answered, or None."""
+    """The scores of a user's outputs y [B], or the best ones where y is None, with what _Used needs. best: what Batch.max
+    answered, or None."""
 
     @staticmethod
     def forward(layout, y, best, *tensors):
@@ -348,7 +349,8 @@ class _Marginals(_Sliced):
 
 
 class _MarginalsGradient(_Sliced):
-    """What _Marginals pulls back: the sum over examples of their Hessians' products with directions of their own. It has no derivative itself."""
+    """What _Marginals pulls back: the sum over examples of their Hessians' products with directions of their own. It has no
+    derivative itself."""
 
     @staticmethod
     def forward(layout, *both):
@@ -415,7 +417,9 @@ def _divergence(layout, tensors):
 
 
 def _differentiable(tensors):
-    return torch._C._are_functorch_transforms_active() or torch.is_grad_enabled() and any(torch.is_tensor(x) and x.requires_grad for x in tensors)
+    if torch._C._are_functorch_transforms_active():
+        return True
+    return torch.is_grad_enabled() and any(torch.is_tensor(x) and x.requires_grad for x in tensors)
 
 
 @torch.compiler.disable
