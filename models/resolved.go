@@ -70,7 +70,8 @@ func (l *Library) Resolve(given config.Config) (*Resolved, error) {
 			return nil, structured.BadInput("%s: --format %s is not read by --task %s, which the model of --%s %s has", c.Train, format, base.Task, from.setting, from.path)
 		}
 		if formats.Find(base.Format).Numbered && formats.Find(format).Columns { // it knows no attributes of words
-			return nil, structured.BadInput("%s: --format %s has columns, and the model of --%s %s reads attributes that another program made (--format %s)",
+			return nil, structured.BadInput("%s: --format %s has columns, and the model of --%s %s "+
+				"reads attributes that another program made (--format %s)",
 				c.Train, format, from.setting, from.path, base.Format)
 		}
 		if err := from.scoresAlike(c); err != nil {

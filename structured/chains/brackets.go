@@ -54,7 +54,8 @@ func ReadBrackets(d *structured.Dataset) (bool, error) {
 			tag := outside
 			switch {
 			case opens && inside != "":
-				return false, structured.BadInput("%s: %s opens inside of (%s*, expected *) before it: entities in others are not read", d.WhereToken(i, t), label, inside)
+				return false, structured.BadInput("%s: %s opens inside of (%s*, expected *) before it: entities in others are not read",
+					d.WhereToken(i, t), label, inside)
 			case opens:
 				tag, inside, at = Spelling{}.write('B', typ), typ, t
 			case inside != "":

@@ -35,6 +35,13 @@ func TestEntitiesInBrackets(t *testing.T) {
 	if got := dsp(t, "predict", "--model", dir, "--input", inBrackets, "--into", "label").ok().stdout; got != tags.String() {
 		t.Errorf("predicted %s", got)
 	}
+	document := "#begin document (x); part 000\nx 0 Ann NNP (PER*\nx 1 Lee NNP *)\nx 2 sees VBZ *\n\nx 0 Rome NNP (GPE)\nx 1 fell VBD *\n\n#end document\n"
+	whole := write(t, "whole.conll", document)
+	run := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--train", whole, "--columns", "word=2,pos=3,label=-1", "--passes", "3", "--quiet", "--out", run).ok()
+	if got := dsp(t, "predict", "--model", run, "--input", whole).ok().stdout; strings.Count(got, "\n") != strings.Count(document, "\n") || !strings.Contains(got, "\n#end document") {
+		t.Errorf("predicted %s", got)
+	}
 	broken := write(t, "broken.conll", brackets.String()+"Ann (PER*\nLee *\n")
 	dsp(t, "train", "--train", broken, "--out", filepath.Join(t.TempDir(), "run")).refused(exitBadInput, "broken.conll:49: (PER* is open at the end of its sentence")
 }

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // opened opens a file that holds a text.
@@ -100,6 +102,20 @@ func TestCommentsByKnownLabels(t *testing.T) {
 		d, err := c.Read(strings.NewReader(text), "x")
 		if err != nil || d.Positions() != words {
 			t.Errorf("%q: %v, %v", text, d, err)
+		}
+	}
+}
+
+// The last part of a file may hold a comment alone, as the #end document of CoNLL-2012.
+func TestCommentAlone(t *testing.T) {
+	columns, err := ParseColumns("word=3,pos=4,label=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, none := range map[string]bool{"#end document\n": true, "\n#end document\n\n": true, "# x 1 #a N O\n": false} {
+		_, err := Conll{Columns: columns, Width: 6, Survey: SurveyOf(structured.NewAlphabet("O"))}.Read(strings.NewReader(text), "x")
+		if errors.Is(err, host.ErrNoTokens) != none || !none && err != nil {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

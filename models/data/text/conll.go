@@ -109,7 +109,7 @@ type conllHead struct {
 }
 
 // read finds the first token and its columns. It returns false if there is none. A line that may be a comment counts
-// where there is no other.
+// where there is no other, and it has the columns of a token.
 func (h *conllHead) read(in *blocks) (bool, error) {
 	var looked []block
 	first, number := "", 0
@@ -124,7 +124,7 @@ func (h *conllHead) read(in *blocks) (bool, error) {
 		case err != nil:
 			return false, err
 		case !more && number > 0:
-			return true, h.setFirst(in.name, first, number)
+			return h.setFirst(in.name, first, number) == nil, nil // without its columns it is a comment
 		case !more:
 			return false, nil
 		}

@@ -108,7 +108,8 @@ const mostQuoted = 60
 // NoProse is the refusal of a file of tokens that Prose or ProseInConllu takes for raw text, because of this line.
 func NoProse(name string, number int, line string) error {
 	if opensTree(splitBlanks(line)) {
-		return structured.BadInput("%s:%d: %.60q opens a tree in brackets, expected one token per line; models of --task constituency read trees", name, number, line)
+		return structured.BadInput("%s:%d: %.60q opens a tree in brackets, expected one token per line; "+
+			"models of --task constituency read trees", name, number, line)
 	}
 	if letters := []rune(line); len(letters) > mostQuoted {
 		line = string(letters[:mostQuoted]) + "…"
@@ -135,7 +136,7 @@ func shouted(lines [][]string) bool {
 		all += len(fields)
 		for _, field := range fields {
 			letters := strings.TrimRight(field, ".,:;!?")
-			isWord := field != "" && !strings.ContainsFunc(letters, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+			isWord := !strings.ContainsFunc(letters, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 			if isWord && !knownTags[field] && !slices.Contains(placeholders, field) || wordLike(field) {
 				words++
 			}
