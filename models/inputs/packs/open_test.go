@@ -171,7 +171,7 @@ func TestPacksOfDenseInputsNeedMemory(t *testing.T) {
 	c, pack := config.Default(), filepath.Join(t.TempDir(), "pack")
 	d := &structured.Dataset{Name: "x", Offsets: []int{0, 1 << 21}, Dim: 1 << 21, Source: endless{}}
 	if _, err := packs.Write(pack, &c, d, inputs.Inputs{WordRows: &inputs.WordRows{}}, chains.Notation{}); err == nil ||
-		!strings.HasPrefix(err.Error(), "packing 2097152 dense inputs of 2097152 words needs 16384.0 GiB") {
+		!strings.HasPrefix(err.Error(), "packing 2097152 dense inputs of 2097152 words would take about 16384.0 GiB") {
 		t.Errorf("%v", err)
 	}
 	c.Task = "localise"
