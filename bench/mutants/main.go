@@ -13,9 +13,9 @@
 //
 // The tests of all packages that import the changed one count. Three of these are run at once (-users), first those that
 // mention what is changed. Changes that these tests do not notice are open: they are tried, after all others, with the
-// tests of the other importing packages, and then with those of the whole program (-then), which are counted apart. Tests that take more than -memory have noticed a change, and so have
-// those that take longer than -timeout, unless they do without it. A change that survives shows a test that is missing,
-// or changes nothing: a reader must tell.
+// tests of the other importing packages, and then with those of the whole program (-then), which are counted apart.
+// Tests that take more than -memory have noticed a change, and so have those that take longer than -timeout, unless they
+// do without it. A change that survives shows a test that is missing, or changes nothing: a reader must tell.
 //
 // Files that work with a device are left out unless make test-gpu's emulated device is there to test them:
 //
@@ -56,7 +56,8 @@ func main() {
 	flag.IntVar(&s.each, "each", 1, "changes in each package")
 	flag.IntVar(&s.n, "n", 0, "changes in all, in packages drawn at random; 0: no limit")
 	flag.IntVar(&s.lines, "lines", 300, "only packages of more lines than that")
-	flag.IntVar(&s.users, "users", 3, "packages that import the changed one whose tests are run at once; all others are run with what these do not notice")
+	flag.IntVar(&s.users, "users", 3,
+		"packages that import the changed one whose tests are run at once; all others are run with what these do not notice")
 	flag.Uint64Var(&s.seed, "seed", 1, "of what is drawn")
 	flag.BoolVar(&s.list, "list", false, "list the changes that would be tried first, and run nothing")
 	then := flag.String("then", "cmd/dsp/cli,docs,cmd/dsp/endtoend", "packages, separated by commas, whose tests are run with what no other test notices")

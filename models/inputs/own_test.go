@@ -125,7 +125,8 @@ func TestOwnInputsComeBack(t *testing.T) {
 				t.Errorf("%+v attributes, want %+v", got, want)
 			}
 			twice := &safetensors.File{}
-			if err := again.Save(twice); err != nil || !reflect.DeepEqual(f.Tensors, twice.Tensors) || twice.Metadata["template"] != f.Metadata["template"] {
+			if err := again.Save(twice); err != nil || !reflect.DeepEqual(f.Tensors, twice.Tensors) ||
+				twice.Metadata["template"] != f.Metadata["template"] {
 				t.Errorf("a second file differs: %v", err)
 			}
 			if again.Own.Missing(&structured.Dataset{}) == "" || again.Own.Missing(train) != "" {
@@ -424,9 +425,12 @@ func TestPairsOfOtherWidthAreRefused(t *testing.T) {
 		dim int
 		d   *structured.Dataset
 	}{
-		"2 features of each pair, expected 3 as in": {3, d}, "2 features of each pair, expected 1 as in": {1, d}, "no features of pairs; the model reads 2 of each": {2, pairsOf(t, 1)},
+		"2 features of each pair, expected 3 as in": {3, d}, "2 features of each pair, expected 1 as in": {1, d},
+		"no features of pairs; the model reads 2 of each": {2, pairsOf(t, 1)},
 	} {
-		for _, apply := range []func(*structured.Dataset) error{func(d *structured.Dataset) error { return (&Pairs{Dim: in.dim}).Apply(d, 1) }, (&Pairs{Dim: in.dim}).Extractor()} {
+		own := &Pairs{Dim: in.dim}
+		at := func(d *structured.Dataset) error { return own.Apply(d, 1) }
+		for _, apply := range []func(*structured.Dataset) error{at, own.Extractor()} {
 			if err := apply(in.d); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}
@@ -440,13 +444,18 @@ func TestFitsRefuse(t *testing.T) {
 		of  string
 		set func(c *config.Config)
 	}{
-		"--template t makes attributes of arcs, which --net biaffine does not read": {"arcs", func(c *config.Config) { c.Net, c.Template = "biaffine", "t" }},
-		"--net linear reads attributes of arcs, but --features none":                {"arcs", func(c *config.Config) { c.Net, c.Features = "linear", "none" }},
-		"--template t makes attributes of spans, which --net biaffine does not":     {"spans", func(c *config.Config) { c.Net, c.Template = "biaffine", "t" }},
-		"--net linear reads attributes of spans, but --features none":               {"spans", func(c *config.Config) { c.Net, c.Features = "linear", "none" }},
-		"--net linear reads attributes of pairs of words, but --features none":      {"pairs", func(c *config.Config) { c.Net, c.Features = "linear", "none" }},
-		"--net auto reads attributes of pairs of words, but --features none":        {"pairs", func(c *config.Config) { c.Features = "none" }},
-		"has features of pairs; --template, --features and --bitext":                {"dense pairs", func(c *config.Config) { c.Template = "t" }},
+		"--template t makes attributes of arcs, which --net biaffine does not read": {"arcs",
+			func(c *config.Config) { c.Net, c.Template = "biaffine", "t" }},
+		"--net linear reads attributes of arcs, but --features none": {"arcs",
+			func(c *config.Config) { c.Net, c.Features = "linear", "none" }},
+		"--template t makes attributes of spans, which --net biaffine does not": {"spans",
+			func(c *config.Config) { c.Net, c.Template = "biaffine", "t" }},
+		"--net linear reads attributes of spans, but --features none": {"spans",
+			func(c *config.Config) { c.Net, c.Features = "linear", "none" }},
+		"--net linear reads attributes of pairs of words, but --features none": {"pairs",
+			func(c *config.Config) { c.Net, c.Features = "linear", "none" }},
+		"--net auto reads attributes of pairs of words, but --features none": {"pairs", func(c *config.Config) { c.Features = "none" }},
+		"has features of pairs; --template, --features and --bitext":         {"dense pairs", func(c *config.Config) { c.Template = "t" }},
 		"x has features of pairs":     {"dense pairs", func(c *config.Config) { c.Features = "align" }},
 		"has features of pairs;":      {"dense pairs", func(c *config.Config) { c.Bitext = "b" }},
 		"--template: ":                {"arcs", func(c *config.Config) { c.Template = "none/t" }},
@@ -498,7 +507,8 @@ func TestFitsOfWords(t *testing.T) {
 					}
 				}
 			}
-			if shape := in.Shape(3); shape.Dim != 3 || len(shape.Vocab) != inputs || shape.Vocab[0] != in.Vocab[0].Len() || shape.PairAttributes != 0 {
+			if shape := in.Shape(3); shape.Dim != 3 || len(shape.Vocab) != inputs || shape.Vocab[0] != in.Vocab[0].Len() ||
+				shape.PairAttributes != 0 {
 				t.Errorf("%s: %+v", name, shape)
 			}
 		}

@@ -267,7 +267,8 @@ func TestTextInputsAreExtended(t *testing.T) {
 	}
 	narrow := tagsOf(t, 1)
 	narrow.Columns, narrow.ColumnNames = narrow.Columns[:1], narrow.ColumnNames[:1]
-	if _, err := in.Extend(&c, Alone(narrow)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "x.conll: 4 columns of words, the model reads 5") {
+	if _, err := in.Extend(&c, Alone(narrow)); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "x.conll: 4 columns of words, the model reads 5") {
 		t.Error(err)
 	}
 }
@@ -298,17 +299,22 @@ func TestFeatureSets(t *testing.T) {
 		set    func(c *config.Config)
 		want   string
 	}{
-		{tags, func(*config.Config) {}, "ner"}, {chunks, func(*config.Config) {}, "chunk"}, {structured.NewAlphabet("N", "V"), func(*config.Config) {}, "pos"},
+		{tags, func(*config.Config) {}, "ner"}, {chunks, func(*config.Config) {}, "chunk"},
+		{structured.NewAlphabet("N", "V"), func(*config.Config) {}, "pos"},
 		{tags, func(c *config.Config) { c.Template = "t" }, "auto"}, {tags, func(c *config.Config) { c.Features = "pos" }, "pos"},
-		{tags, func(c *config.Config) { c.Features, c.Dense = "none", "x" }, "none"}, {tags, func(c *config.Config) { c.Features, c.Vectors = "none", "x" }, "none"},
-		{tags, func(c *config.Config) { c.Features, c.Encoder = "none", "x" }, "none"}, {tags, func(c *config.Config) { c.Net = "embed" }, "none"},
+		{tags, func(c *config.Config) { c.Features, c.Dense = "none", "x" }, "none"},
+		{tags, func(c *config.Config) { c.Features, c.Vectors = "none", "x" }, "none"},
+		{tags, func(c *config.Config) { c.Features, c.Encoder = "none", "x" }, "none"},
+		{tags, func(c *config.Config) { c.Net = "embed" }, "none"},
 		{tags, func(c *config.Config) { c.Net = "auto" }, "ner"}, {tags, func(c *config.Config) { c.TuneEncoder = true }, "none"},
-		{tags, func(c *config.Config) { c.Net, c.TuneEncoder = "embed", true }, "none"}, {tags, func(c *config.Config) { c.Features = "none" }, "!--features ner"},
+		{tags, func(c *config.Config) { c.Net, c.TuneEncoder = "embed", true }, "none"},
+		{tags, func(c *config.Config) { c.Features = "none" }, "!--features ner"},
 		{chunks, func(c *config.Config) { c.Features = "none" }, "!--features chunk"},
 	} {
 		c := textConfig(x.set)
 		got, err := featureSet(&c, &structured.Dataset{Alphabet: x.labels})
-		if want, bad := strings.CutPrefix(x.want, "!"); bad != structured.IsBadInput(err) || bad && !strings.Contains(err.Error(), want) || !bad && got != want {
+		if want, bad := strings.CutPrefix(x.want, "!"); bad != structured.IsBadInput(err) || bad &&
+			!strings.Contains(err.Error(), want) || !bad && got != want {
 			t.Errorf("%v: %q, %v, want %s", x.labels.Names(), got, err, x.want)
 		}
 		if bad := strings.HasPrefix(x.want, "!"); !bad && c.Template == "" {
@@ -350,7 +356,8 @@ func TestLongestSegment(t *testing.T) {
 	}
 	for name, set := range map[string]func(c *config.Config){
 		"chains": func(c *config.Config) { c.Structure = "chain" }, "attributes of files": func(c *config.Config) { c.Format = "crfsuite" },
-		"no attributes": func(c *config.Config) { c.Net, c.Template, c.Features = "embed", "", "none" }, "no file": func(c *config.Config) { c.Template += "x" },
+		"no attributes":    func(c *config.Config) { c.Net, c.Template, c.Features = "embed", "", "none" },
+		"no file":          func(c *config.Config) { c.Template += "x" },
 		"none of segments": func(c *config.Config) { c.Template = "" },
 	} {
 		other := c
@@ -417,8 +424,9 @@ func TestWordRows(t *testing.T) {
 		t.Errorf("%d of 5 dense inputs are given, %d held", given, held)
 	}
 	for want, bad := range map[string]*structured.Dataset{
-		"d: no column of words":       {Name: "d", Offsets: []int{0, 1}, ColumnNames: []string{"pos"}, Columns: [][]string{{"a"}}},
-		"d: dense features beside ve": {Name: "d", Offsets: []int{0, 1}, ColumnNames: []string{"word"}, Columns: [][]string{{"a"}}, Features: []float32{1}, Dim: 1},
+		"d: no column of words": {Name: "d", Offsets: []int{0, 1}, ColumnNames: []string{"pos"}, Columns: [][]string{{"a"}}},
+		"d: dense features beside ve": {Name: "d", Offsets: []int{0, 1}, ColumnNames: []string{"word"},
+			Columns: [][]string{{"a"}}, Features: []float32{1}, Dim: 1},
 	} {
 		if err := in.Apply(bad, 1); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -458,7 +466,8 @@ func TestWordRowsOfPeers(t *testing.T) {
 			return err
 		}
 		got := make([]float32, 14)
-		if err := all.Source.Read(got, 0, 7); err != nil || all.Dim != 2 || !slices.Equal(got, []float32{3, 4, 0, 0, 1, 2, 3, 4, 1, 2, 1, 2, 3, 4}) {
+		if err := all.Source.Read(got, 0, 7); err != nil || all.Dim != 2 ||
+			!slices.Equal(got, []float32{3, 4, 0, 0, 1, 2, 3, 4, 1, 2, 1, 2, 3, 4}) {
 			return fmt.Errorf("rank %d: %v, %v", g.Rank(), got, err)
 		}
 		return nil
@@ -491,7 +500,8 @@ func TestContinuedSteps(t *testing.T) {
 			"": of(1, 0, 2, 2, 2), "label b after b": of(0, 1, 1), "label b after c": of(0, 2, 1), "label c after b": of(1, 2),
 		} {
 			steps := in.Steps
-			if err := in.FitSteps(c, d); (err == nil) != (want == "") || err != nil && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), want)) {
+			if err := in.FitSteps(c, d); (err == nil) != (want == "") || err != nil &&
+				(!structured.IsBadInput(err) || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%v: %v, want %q", d.Labels, err, want)
 			}
 			if in.Steps != steps {
@@ -547,8 +557,10 @@ func TestCheckSizes(t *testing.T) {
 		sizes []int
 		ok    bool
 	}{
-		{nil, true}, {[]int{0}, true}, {[]int{10}, true}, {[]int{11}, false}, {[]int{-1}, false}, {[]int{2, 5}, true}, {[]int{5, 2}, true}, {[]int{3, 4}, false},
-		{[]int{0, 11}, false}, {[]int{0, 10, 2}, false}, {[]int{0, 5, 0, 2}, true}, {[]int{1 << 62, 4}, false}, {[]int{1, 1, 1, 10}, true}, {[]int{10, 1, -2}, false},
+		{nil, true}, {[]int{0}, true}, {[]int{10}, true}, {[]int{11}, false}, {[]int{-1}, false}, {[]int{2, 5}, true},
+		{[]int{5, 2}, true}, {[]int{3, 4}, false},
+		{[]int{0, 11}, false}, {[]int{0, 10, 2}, false}, {[]int{0, 5, 0, 2}, true}, {[]int{1 << 62, 4}, false},
+		{[]int{1, 1, 1, 10}, true}, {[]int{10, 1, -2}, false},
 	} {
 		if err := CheckSizes("s", 10, x.sizes...); (err == nil) != x.ok || err != nil && !strings.HasPrefix(err.Error(), `metadata "s": `) {
 			t.Errorf("%v: %v", x.sizes, err)
@@ -589,7 +601,8 @@ func TestNamesInFiles(t *testing.T) {
 		!strings.Contains(err.Error(), `attribute "a\nb" has a line feed`) {
 		t.Error(err)
 	}
-	for names, want := range map[string]string{"a": "does not end with a line feed", "a\nb": "does not end", "a\na\n": "has 2 names, of which 1 differ", "": "", "\n": ""} {
+	for names, want := range map[string]string{"a": "does not end with a line feed", "a\nb": "does not end",
+		"a\na\n": "has 2 names, of which 1 differ", "": "", "\n": ""} {
 		f := &safetensors.File{}
 		safetensors.Add(f, attributeNames, []byte(names))
 		if _, _, err := dictionary(f, 0); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -615,7 +628,8 @@ func TestNamesInFiles(t *testing.T) {
 func TestDamagedMetadata(t *testing.T) {
 	for name, texts := range map[string][]string{
 		"vocab": {"", "{", "3"}, "hash_bits": {"x", "-1", "29"}, "characters": {"{"}, "map": {"[", `{"Height":-1}`, `{"height":20000000}`},
-		"grid": {"[", `{"height":-1}`}, "edges": {`{"dim":-1}`, `{"types":-1}`, `{"dim":16777217}`, `{"types":16777217}`}, "windows": {"[", "{}"}, "looks": {"[", "{}"},
+		"grid": {"[", `{"height":-1}`}, "edges": {`{"dim":-1}`, `{"types":-1}`, `{"dim":16777217}`, `{"types":16777217}`},
+		"windows": {"[", "{}"}, "looks": {"[", "{}"},
 		"vector_words": {"3"}, saltKey: {"3"},
 	} {
 		for _, bad := range texts {
@@ -685,7 +699,8 @@ func TestRelease(t *testing.T) {
 
 // The columns of text are listed with those that a model reads.
 func TestColumns(t *testing.T) {
-	for name, want := range map[string]string{"attributes": "[{word true} {pos true}]", "words": "[{word true} {pos true}]", "segments": "[{word true} {pos false}]"} {
+	for name, want := range map[string]string{"attributes": "[{word true} {pos true}]",
+		"words": "[{word true} {pos true}]", "segments": "[{word true} {pos false}]"} {
 		c := textConfig(ofText(t)[name])
 		c.Columns = "word=0,pos=1,label=-1"
 		in, err := Fit(&c, Alone(tagsOf(t, 1)))

@@ -29,7 +29,8 @@ func TestSettingsRefuse(t *testing.T) {
 	} {
 		s := Default()
 		x.set(&s)
-		if err := s.Check(); (err == nil) != (x.want == "") || err != nil && (!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), x.want)) {
+		if err := s.Check(); (err == nil) != (x.want == "") || err != nil &&
+			(!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), x.want)) {
 			t.Errorf("%v, want %q", err, x.want)
 		}
 	}
@@ -43,28 +44,39 @@ func TestProxLinearRefuses(t *testing.T) {
 		want string
 	}{
 		{func(*Settings) {}, ""}, {func(s *Settings) { s.ModelBatch = all }, ""}, {func(s *Settings) { s.ModelBatch = 8 }, ""},
-		{func(s *Settings) { s.ModelBatch, s.LREncoder = all, 0.1 }, "--lr-encoder 0.1 is for steps"}, {func(s *Settings) { s.ModelBatch, s.LREncoder = 8, 0.1 }, ""},
-		{func(s *Settings) { s.ModelBatch, s.LayerDecay = all, 0.9 }, "--layer-decay 0.9 is for steps"}, {func(s *Settings) { s.ModelBatch, s.LayerDecay = 8, 0.9 }, ""},
+		{func(s *Settings) { s.ModelBatch, s.LREncoder = all, 0.1 }, "--lr-encoder 0.1 is for steps"},
+		{func(s *Settings) { s.ModelBatch, s.LREncoder = 8, 0.1 }, ""},
+		{func(s *Settings) { s.ModelBatch, s.LayerDecay = all, 0.9 }, "--layer-decay 0.9 is for steps"},
+		{func(s *Settings) { s.ModelBatch, s.LayerDecay = 8, 0.9 }, ""},
 		{func(s *Settings) { s.WarmUp, s.LayerDecay = 1, 0.9 }, "--layer-decay 0.9 is for steps"},
-		{func(s *Settings) { s.ModelBatch, s.WarmUp = all, 0.5 }, "--warm-up 0.5: prox-linear warms up by whole"}, {func(s *Settings) { s.ModelBatch, s.WarmUp = all, 2 }, ""},
-		{func(s *Settings) { s.ModelBatch, s.InnerSteps = all, 1 }, "--inner-steps 1 is for models of batches"}, {func(s *Settings) { s.ModelBatch, s.InnerSteps = 8, 2 }, ""},
-		{func(s *Settings) { s.ModelBatch, s.Finish = all, 1 }, "--finish 1 has no effect"}, {func(s *Settings) { s.ModelBatch, s.Finish, s.Passes = 8, 1, 2 }, ""},
-		{func(s *Settings) { s.Finish, s.Passes = 2, 2 }, "--finish 2: expected fewer than --passes 2"}, {func(s *Settings) { s.Finish, s.Passes = 1, 2 }, ""},
+		{func(s *Settings) { s.ModelBatch, s.WarmUp = all, 0.5 }, "--warm-up 0.5: prox-linear warms up by whole"},
+		{func(s *Settings) { s.ModelBatch, s.WarmUp = all, 2 }, ""},
+		{func(s *Settings) { s.ModelBatch, s.InnerSteps = all, 1 }, "--inner-steps 1 is for models of batches"},
+		{func(s *Settings) { s.ModelBatch, s.InnerSteps = 8, 2 }, ""},
+		{func(s *Settings) { s.ModelBatch, s.Finish = all, 1 }, "--finish 1 has no effect"},
+		{func(s *Settings) { s.ModelBatch, s.Finish, s.Passes = 8, 1, 2 }, ""},
+		{func(s *Settings) { s.Finish, s.Passes = 2, 2 }, "--finish 2: expected fewer than --passes 2"},
+		{func(s *Settings) { s.Finish, s.Passes = 1, 2 }, ""},
 		{func(s *Settings) { s.ModelBatch, s.WarmUp = 8, 1 }, "--warm-up 1 is for --model-batch all"},
-		{func(s *Settings) { s.ModelBatch, s.Batch = 8, 2 }, "--batch 2 is for the inner method"}, {func(s *Settings) { s.ModelBatch, s.Batch = all, 2 }, ""},
+		{func(s *Settings) { s.ModelBatch, s.Batch = 8, 2 }, "--batch 2 is for the inner method"},
+		{func(s *Settings) { s.ModelBatch, s.Batch = all, 2 }, ""},
 		{func(s *Settings) { s.ModelBatch, s.BatchTokens = all, 2 }, "--batch-tokens 2 is for models of batches"},
 		{func(s *Settings) { s.ModelBatch, s.LocalSteps = all, 2 }, "--local-steps 2 is for models of batches"},
-		{func(s *Settings) { s.ModelBatch, s.LocalSteps, s.InnerSteps = 8, 2, 2 }, "--local-steps 2 is for"}, {func(s *Settings) { s.ModelBatch, s.LocalSteps, s.InnerSteps = 8, 2, 1 }, ""},
+		{func(s *Settings) { s.ModelBatch, s.LocalSteps, s.InnerSteps = 8, 2, 2 }, "--local-steps 2 is for"},
+		{func(s *Settings) { s.ModelBatch, s.LocalSteps, s.InnerSteps = 8, 2, 1 }, ""},
 		{func(s *Settings) { s.ModelBatch, s.LocalSteps, s.Finish, s.Passes = 8, 2, 1, 3 }, "--local-steps 2 is for"},
-		{func(s *Settings) { s.ModelBatch, s.Inner = 8, "bcfw" }, "--inner bcfw has no effect with --model-batch 8"}, {func(s *Settings) { s.ModelBatch, s.Inner = all, "bcfw" }, ""},
+		{func(s *Settings) { s.ModelBatch, s.Inner = 8, "bcfw" }, "--inner bcfw has no effect with --model-batch 8"},
+		{func(s *Settings) { s.ModelBatch, s.Inner = all, "bcfw" }, ""},
 		{func(s *Settings) { s.ModelBatch, s.InnerPasses = 8, 2 }, "--inner-passes 2 has no effect"},
-		{func(s *Settings) { s.ModelBatch, s.InnerGap = 8, 0.1 }, "--inner-gap 0.1 has no effect"}, {func(s *Settings) { s.ModelBatch, s.ConstantMu = 8, true }, "--constant-mu true has no effect"},
+		{func(s *Settings) { s.ModelBatch, s.InnerGap = 8, 0.1 }, "--inner-gap 0.1 has no effect"},
+		{func(s *Settings) { s.ModelBatch, s.ConstantMu = 8, true }, "--constant-mu true has no effect"},
 		{func(s *Settings) { s.ModelBatch, s.ConstantMu = all, true }, ""},
 	} {
 		r := &Run{Settings: Default()}
 		r.Method = "prox-linear"
 		x.set(&r.Settings)
-		if err := checkProxLinear(r); (err == nil) != (x.want == "") || err != nil && (!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), x.want)) {
+		if err := checkProxLinear(r); (err == nil) != (x.want == "") || err != nil &&
+			(!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), x.want)) {
 			t.Errorf("%v, want %q", err, x.want)
 		}
 	}
@@ -100,7 +112,8 @@ func TestAutoTakesTheObjective(t *testing.T) {
 			"attributes": *traintest.SparseProblem(10, loss, traintest.Entropy, 0.1).Objective,
 		} {
 			for kind, set := range map[string]func(o *engine.Objective){
-				"plain": func(*engine.Objective) {}, "l1": func(o *engine.Objective) { o.L1 = 0.1 }, "bounds": func(o *engine.Objective) { o.Bounds = &engine.Bounds{Low: -1, High: 1} },
+				"plain": func(*engine.Objective) {}, "l1": func(o *engine.Objective) { o.L1 = 0.1 },
+				"bounds":         func(o *engine.Objective) { o.Bounds = &engine.Bounds{Low: -1, High: 1} },
 				"no regulariser": func(o *engine.Objective) { o.Lambda = 0 },
 			} {
 				o := p
@@ -126,7 +139,8 @@ func TestAutoTakesTheObjective(t *testing.T) {
 
 // Where training continues for other numbers of passes, schedules that end with them change the bits of a run.
 func TestSchedulesThatEnd(t *testing.T) {
-	for schedule, want := range map[string]bool{"sqrt": false, "constant": false, "inverse": false, "stairs": false, "pegasos": false, "auto": false, "cosine": true, "geometric": true, "linear": true} {
+	for schedule, want := range map[string]bool{"sqrt": false, "constant": false, "inverse": false, "stairs": false,
+		"pegasos": false, "auto": false, "cosine": true, "geometric": true, "linear": true} {
 		s := Default()
 		s.Schedule = schedule
 		if got := ofSchedule(&s) != ""; got != want {

@@ -227,9 +227,11 @@ func TestNetworksOfTasks(t *testing.T) {
 			continue
 		}
 		for _, p := range nets.Presets() {
-			scores := map[string]string{"parse": nets.ScoresArcs, "constituency": nets.ScoresArcs, "graph": nets.ScoresNodes, "segment": nets.ScoresNodes}[task.Name]
+			scores := map[string]string{"parse": nets.ScoresArcs, "constituency": nets.ScoresArcs, "graph": nets.ScoresNodes,
+				"segment": nets.ScoresNodes}[task.Name]
 			want := p.CanScore(scores) && !(task.Name == "graph" && p.CanRead(nets.ReadsMaps))
-			if err := task.CheckNet(p.Name); (err == nil) != want || err != nil && (!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "--net "+p.Name+" does not score ")) {
+			if err := task.CheckNet(p.Name); (err == nil) != want || err != nil &&
+				(!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "--net "+p.Name+" does not score ")) {
 				t.Errorf("%s --net %s: %v", task.Name, p.Name, err)
 			}
 		}
@@ -242,14 +244,16 @@ func TestNetworksOfTasks(t *testing.T) {
 // The net of sequences follows from what they have: words, images of letters, or other numbers.
 func TestNetOfLabels(t *testing.T) {
 	for want, in := range map[string]graph.Input{
-		"embed": {Vocab: []int{3}, Dim: nets.ImageHeight * nets.ImageWidth}, "cnn-image": {Dim: nets.ImageHeight * nets.ImageWidth}, "mlp": {Dim: nets.ImageHeight*nets.ImageWidth + 1},
+		"embed":     {Vocab: []int{3}, Dim: nets.ImageHeight * nets.ImageWidth},
+		"cnn-image": {Dim: nets.ImageHeight * nets.ImageWidth}, "mlp": {Dim: nets.ImageHeight*nets.ImageWidth + 1},
 	} {
 		if got := labelNet(in); got != want {
 			t.Errorf("%+v: %s, want %s", in, got, want)
 		}
 	}
 	localise, _ := Named("localise")
-	for want, in := range map[string]graph.Input{"conv-crop": {Map: graph.Map{Height: 4, Width: 4, Channels: 3}}, "linear": {Map: graph.Map{Height: 4, Width: 4, Channels: 4}}} {
+	for want, in := range map[string]graph.Input{"conv-crop": {Map: graph.Map{Height: 4, Width: 4, Channels: 3}},
+		"linear": {Map: graph.Map{Height: 4, Width: 4, Channels: 4}}} {
 		if got := localise.Net(in); got != want {
 			t.Errorf("%+v: %s, want %s", in, got, want)
 		}
@@ -260,7 +264,8 @@ func TestNetOfLabels(t *testing.T) {
 // trees always; links, boxes and graphs have no likelihood.
 func TestLogLikelihoodOfTasks(t *testing.T) {
 	c := config.Default()
-	for name, want := range map[string]bool{"align": false, "warp": true, "constituency": true, "parse": true, "graph": false, "segment": false, "localise": false, "transcribe": true, "tag": false, "ocr": false} {
+	for name, want := range map[string]bool{"align": false, "warp": true, "constituency": true, "parse": true,
+		"graph": false, "segment": false, "localise": false, "transcribe": true, "tag": false, "ocr": false} {
 		task, _ := Named(name)
 		if got := task.LogLikelihood(c, inputs.Inputs{}); got != want {
 			t.Errorf("%s: %v", name, got)

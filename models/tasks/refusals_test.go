@@ -91,11 +91,14 @@ func TestTasksRefuse(t *testing.T) {
 		{"transcribe", func(c *config.Config) { c.Loss = "hinge" }, "--loss hinge: which frame shows which symbol"},
 		{"transcribe", func(c *config.Config) { c.Loss = "crf" }, ""},
 		{"transcribe", func(c *config.Config) { c.Teacher = "t" }, "--teacher t: its marginals say"},
-		{"transcribe", func(c *config.Config) { c.TaskSettings = settings.Texts{"height": "1025"} }, "height=1025,frame=2: expected at most 1024"},
+		{"transcribe", func(c *config.Config) { c.TaskSettings = settings.Texts{"height": "1025"} },
+			"height=1025,frame=2: expected at most 1024"},
 		{"transcribe", func(c *config.Config) { c.TaskSettings = settings.Texts{"frame": "1025"} }, "frame=1025: expected at most 1024"},
 		{"transcribe", func(c *config.Config) { c.TaskSettings = settings.Texts{"height": "1024", "frame": "1024"} }, ""},
-		{"transcribe", func(c *config.Config) { c.Format, c.TaskSettings = "npz", settings.Texts{"frame": "3"} }, "height and frame say how images"},
-		{"transcribe", func(c *config.Config) { c.Format, c.TaskSettings = "npz", settings.Texts{"height": "17"} }, "height and frame say how images"},
+		{"transcribe", func(c *config.Config) { c.Format, c.TaskSettings = "npz", settings.Texts{"frame": "3"} },
+			"height and frame say how images"},
+		{"transcribe", func(c *config.Config) { c.Format, c.TaskSettings = "npz", settings.Texts{"height": "17"} },
+			"height and frame say how images"},
 		{"transcribe", func(c *config.Config) { c.Format, c.TaskSettings = "npz", settings.Texts{"symbols": "words"} }, ""},
 		{"tag", func(c *config.Config) { c.Edges = nets.EdgesOwn }, "--edges own: graphs have them"},
 		{"tag", func(c *config.Config) { c.Edges = nets.EdgesTyped }, "--edges typed: graphs have them"},
@@ -212,7 +215,8 @@ func TestTooLargeGraphs(t *testing.T) {
 		max           float64
 		want          string
 	}{
-		{"exact", nets.EdgesOwn, large, 2, 1e3, "g, example 1: its graph has loops"}, {"exact", nets.EdgesOwn, large, 2, 1e9, ""}, {"exact", nets.EdgesOwn, small, 2, 1e3, ""},
+		{"exact", nets.EdgesOwn, large, 2, 1e3, "g, example 1: its graph has loops"},
+		{"exact", nets.EdgesOwn, large, 2, 1e9, ""}, {"exact", nets.EdgesOwn, small, 2, 1e3, ""},
 		{"exact", nets.EdgesNone, large, 2, 1e3, ""}, {"relaxed", nets.EdgesOwn, large, 2, 1e3, ""}, {"cut", nets.EdgesOwn, large, 2, 1e3, ""},
 		{"cut", nets.EdgesOwn, small, 3, 1e3, "g: --oracle cut: "}, {"auto", nets.EdgesOwn, large, 2, 1e3, "--oracle cut (two labels"},
 		{"auto", nets.EdgesOwn, large, 3, 1e3, "use --oracle relaxed"},
@@ -237,7 +241,8 @@ func TestTooLargeGraphs(t *testing.T) {
 	}
 	c.Given = settings.Given{"max-table", "seed"}
 	choice.Make(&c)
-	if c.Oracle != "relaxed" || c.MaxTable != config.Default().MaxTable || c.Given.Has("max-table") || !c.Given.Has("seed") || c.Method != "bcpfw" {
+	if c.Oracle != "relaxed" || c.MaxTable != config.Default().MaxTable || c.Given.Has("max-table") ||
+		!c.Given.Has("seed") || c.Method != "bcpfw" {
 		t.Errorf("--oracle %s --max-table %g --method %s, given %v", c.Oracle, c.MaxTable, c.Method, c.Given)
 	}
 	if again := chooseOracle(&c, []*structured.Dataset{large}); again != nil {
@@ -255,9 +260,11 @@ func TestContrastsOfGraphs(t *testing.T) {
 		labels              int
 		want, reason        string
 	}{
-		{"exact", nets.EdgesOwn, "hinge", small, 2, "independent relaxed", ""}, {"exact", nets.EdgesOwn, "hinge", forest, 2, "independent relaxed", "no loops"},
+		{"exact", nets.EdgesOwn, "hinge", small, 2, "independent relaxed", ""},
+		{"exact", nets.EdgesOwn, "hinge", forest, 2, "independent relaxed", "no loops"},
 		{"exact", nets.EdgesNone, "hinge", small, 2, "", ""}, {"relaxed", nets.EdgesPotts, "hinge", large, 2, "independent cut", ""},
-		{"relaxed", nets.EdgesPotts, "hinge", large, 3, "independent exact", "more than --max-table"}, {"relaxed", nets.EdgesOwn, "hinge", small, 2, "independent exact", ""},
+		{"relaxed", nets.EdgesPotts, "hinge", large, 3, "independent exact", "more than --max-table"},
+		{"relaxed", nets.EdgesOwn, "hinge", small, 2, "independent exact", ""},
 		{"relaxed", nets.EdgesPotts, "crf", small, 2, "independent exact", ""},
 	} {
 		c := config.Default()
@@ -268,7 +275,8 @@ func TestContrastsOfGraphs(t *testing.T) {
 			names = append(names, contrast.Name)
 			reason += contrast.Reason
 			of := contrast.Config
-			if k == 0 && (of.Edges != nets.EdgesNone || of.EdgeUnits != 0 || of.Submodular != "" || of.Oracle != "auto") || k == 1 && of.Oracle != contrast.Name {
+			if k == 0 && (of.Edges != nets.EdgesNone || of.EdgeUnits != 0 || of.Submodular != "" || of.Oracle != "auto") ||
+				k == 1 && of.Oracle != contrast.Name {
 				t.Errorf("%s: --edges %s --oracle %s", contrast.Name, of.Edges, of.Oracle)
 			}
 		}
@@ -281,14 +289,16 @@ func TestContrastsOfGraphs(t *testing.T) {
 // Regions are described by what their settings or the network ask for.
 func TestRegionFeatures(t *testing.T) {
 	for _, x := range []struct{ features, net, want string }{
-		{"auto", "auto", descriptorFeatures}, {"auto", "linear", descriptorFeatures}, {"auto", "conv-crop", bothFeatures}, {"pixels", "linear", pixelFeatures},
+		{"auto", "auto", descriptorFeatures}, {"auto", "linear", descriptorFeatures}, {"auto", "conv-crop", bothFeatures},
+		{"pixels", "linear", pixelFeatures},
 		{"pixels+descriptor", "conv-crop", bothFeatures}, {"descriptor", "mlp", descriptorFeatures},
 	} {
 		c := config.Default()
 		c.Task, c.Features, c.Net, c.Patch, c.Context = "segment", x.features, x.net, 9, 2
 		got := regionFeatures(&c)
 		reads := patches(&c)
-		if got != x.want || (reads.Patch == 9) != (x.want != descriptorFeatures) || (reads.Context == 2) != (x.want != descriptorFeatures) || reads.Both != (x.want == bothFeatures) {
+		if got != x.want || (reads.Patch == 9) != (x.want != descriptorFeatures) ||
+			(reads.Context == 2) != (x.want != descriptorFeatures) || reads.Both != (x.want == bothFeatures) {
 			t.Errorf("%+v: %s, %+v", x, got, reads)
 		}
 	}
@@ -305,7 +315,8 @@ func TestNumberedWeights(t *testing.T) {
 		t.Error(err)
 	}
 	for want, weights := range map[string]settings.LabelWeights{
-		`--class-weights: label "d" is not known`: {"d": 1}, "--class-weights a=-1: expected 0, or": {"a": -1}, "--class-weights a=1e-10": {"a": leastLabelWeight / 10},
+		`--class-weights: label "d" is not known`: {"d": 1}, "--class-weights a=-1: expected 0, or": {"a": -1},
+		"--class-weights a=1e-10": {"a": leastLabelWeight / 10},
 		"--class-weights b=1e+10": {"b": mostLabelWeight * 10},
 	} {
 		if _, err := NumberedWeights("class-weights", weights, labels); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
@@ -314,7 +325,8 @@ func TestNumberedWeights(t *testing.T) {
 	}
 	c := config.Default()
 	c.LabelWeights, c.LossByLength = settings.LabelWeights{"b": 3}, true
-	for name, loss := range map[string]func(c *config.Config, labels *structured.Alphabet) (structured.TaskLoss, error){"hamming": hamming, "graphs": graphLoss} {
+	for name, loss := range map[string]func(c *config.Config, labels *structured.Alphabet) (structured.TaskLoss,
+		error){"hamming": hamming, "graphs": graphLoss} {
 		of, err := loss(&c, labels)
 		if err != nil {
 			t.Fatal(err)
@@ -360,7 +372,8 @@ func TestCrossingArcs(t *testing.T) {
 	}
 	c.Crossing = "refuse"
 	d = draw()
-	if _, err := projectivise(&c, d); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), d.Where(first)+": arcs cross in this tree") {
+	if _, err := projectivise(&c, d); !structured.IsBadInput(err) ||
+		!strings.HasPrefix(err.Error(), d.Where(first)+": arcs cross in this tree") {
 		t.Errorf("%v, want the sentence %s", err, d.Where(first))
 	}
 	c.Tree = "nonprojective"
@@ -379,10 +392,12 @@ func TestCompletePairs(t *testing.T) {
 			Tables: []*structured.Table{{Name: alignments.SourceRows, Offsets: []int{0, n}}}}
 	}
 	for want, d := range map[string]*structured.Dataset{
-		"": pair(2, 2, 2, 1), "3 source and 2 target words": pair(3, 2, 1, 2, 0), "source word 1 has no sure link": pair(2, 3, 3, 0), "source word 0 has no sure": pair(1, 1, 0),
+		"": pair(2, 2, 2, 1), "3 source and 2 target words": pair(3, 2, 1, 2, 0),
+		"source word 1 has no sure link": pair(2, 3, 3, 0), "source word 0 has no sure": pair(1, 1, 0),
 	} {
 		c.Unmatched = "never"
-		if _, err := checkComplete(&c, d); (err == nil) != (want == "") || err != nil && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), want)) {
+		if _, err := checkComplete(&c, d); (err == nil) != (want == "") || err != nil &&
+			(!structured.IsBadInput(err) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		c.Unmatched = "learned"
@@ -395,14 +410,17 @@ func TestCompletePairs(t *testing.T) {
 // A network is taken from a pack where it is open, and one that reads other inputs than the pack's is refused.
 func TestNetworksOfPacks(t *testing.T) {
 	for _, x := range []struct{ net, was, format, want string }{
-		{"auto", "auto", "conll", "auto"}, {"linear", "auto", "conll", "linear"}, {"auto", "linear", "conll", "auto"}, {"auto", "embed", "conll", "embed"},
-		{"embed", "auto", "conll", "!"}, {"linear", "embed", "conll", "!"}, {"embed", "linear", "conll", "!"}, {"embed", "mlp", "npz", "embed"}, {"mlp", "auto", "npz", "mlp"},
+		{"auto", "auto", "conll", "auto"}, {"linear", "auto", "conll", "linear"}, {"auto", "linear", "conll", "auto"},
+		{"auto", "embed", "conll", "embed"},
+		{"embed", "auto", "conll", "!"}, {"linear", "embed", "conll", "!"}, {"embed", "linear", "conll", "!"},
+		{"embed", "mlp", "npz", "embed"}, {"mlp", "auto", "npz", "mlp"},
 		{"auto", "mlp", "npz", "mlp"}, {"biaffine", "biaffine", "conllu", "biaffine"},
 	} {
 		c, was := config.Default(), config.Default()
 		c.Net, was.Net, was.Format, c.Train = x.net, x.was, x.format, "p"
 		err := takeNet(&c, was)
-		if bad := x.want == "!"; bad != (err != nil) || bad && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), "p was packed with --net "+x.was)) || !bad && c.Net != x.want {
+		if bad := x.want == "!"; bad != (err != nil) || bad && (!structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), "p was packed with --net "+x.was)) || !bad && c.Net != x.want {
 			t.Errorf("%+v: --net %s, %v", x, c.Net, err)
 		}
 	}

@@ -89,7 +89,8 @@ func predictedLabels(t *testing.T, margins bool) PredictSome {
 // Labels of sequences are in an archive with where each begins, and with what else is asked for.
 func TestWriteLabels(t *testing.T) {
 	d := labelled()
-	for name, o := range map[string]predictions.Options{"plain": {}, "marginals": {Marginals: true}, "confidence": {Confidence: true}, "both": {Marginals: true, Confidence: true}} {
+	for name, o := range map[string]predictions.Options{"plain": {}, "marginals": {Marginals: true},
+		"confidence": {Confidence: true}, "both": {Marginals: true, Confidence: true}} {
 		path := filepath.Join(t.TempDir(), "x.NPZ")
 		if err := writeLabels(nil, d, d.Alphabet, o, path, predictedLabels(t, false)); err != nil {
 			t.Fatal(err)
@@ -108,12 +109,14 @@ func TestWriteLabels(t *testing.T) {
 		offsets, _ := array[int64](t, path, "offsets")
 		scores, _ := array[float64](t, path, "scores")
 		probabilities, _ := array[float64](t, path, "probabilities")
-		if !slices.Equal(labels, []int32{1, 0, 1}) || !slices.Equal(offsets, []int64{0, 2, 2, 3}) || !slices.Equal(scores, []float64{0, 10, 20}) ||
+		if !slices.Equal(labels, []int32{1, 0, 1}) || !slices.Equal(offsets, []int64{0, 2, 2, 3}) ||
+			!slices.Equal(scores, []float64{0, 10, 20}) ||
 			!slices.Equal(probabilities, []float64{0.5, 1. / 3, 0.25}) {
 			t.Errorf("%s: %v, %v, %v, %v", name, labels, offsets, scores, probabilities)
 		}
 		if o.Marginals {
-			if got, shape := array[float32](t, path, "marginals"); !slices.Equal(got, []float32{0.25, 0.75, 0.5, 0.5, 0.125, 0.875}) || !slices.Equal(shape, []int{3, 2}) {
+			if got, shape := array[float32](t, path, "marginals"); !slices.Equal(got,
+				[]float32{0.25, 0.75, 0.5, 0.5, 0.125, 0.875}) || !slices.Equal(shape, []int{3, 2}) {
 				t.Errorf("%s: %v of shape %v", name, got, shape)
 			}
 		}
@@ -146,7 +149,8 @@ func TestWriteGraphLabels(t *testing.T) {
 			t.Errorf("%s: %v, %v of shape %v", name, labels, sizes, shape)
 		}
 		if name != "" {
-			if got, shape := array[float32](t, path, name); !slices.Equal(got, []float32{0.25, 0.75, 0.5, 0.5, 0.125, 0.875}) || !slices.Equal(shape, []int{3, 2}) {
+			if got, shape := array[float32](t, path, name); !slices.Equal(got, []float32{0.25, 0.75, 0.5, 0.5, 0.125, 0.875}) ||
+				!slices.Equal(shape, []int{3, 2}) {
 				t.Errorf("%v of shape %v", got, shape)
 			}
 		}
@@ -165,15 +169,18 @@ func TestWritesRefuse(t *testing.T) {
 		want       string
 	}{
 		{"tag", "x.png", predictions.Options{}, "labels are written as .npz"}, {"ocr", "x", predictions.Options{}, "labels are written as .npz"},
-		{"graph", "x.csv", predictions.Options{}, "labels of graphs are written as .npz"}, {"graph", "x.npz", predictions.Options{Confidence: true}, "--confidence has no effect"},
-		{"segment", "x.png", predictions.Options{}, "masks are written into a folder"}, {"segment", "x.NPZ", predictions.Options{}, "masks are written into a folder"},
+		{"graph", "x.csv", predictions.Options{}, "labels of graphs are written as .npz"},
+		{"graph", "x.npz", predictions.Options{Confidence: true}, "--confidence has no effect"},
+		{"segment", "x.png", predictions.Options{}, "masks are written into a folder"},
+		{"segment", "x.NPZ", predictions.Options{}, "masks are written into a folder"},
 		{"segment", "x", predictions.Options{Marginals: true}, "--marginals has no effect"},
 		{"tag", "x.npz", predictions.Options{}, ""}, {"graph", "x.npz", predictions.Options{}, ""},
 	} {
 		task, _ := Named(x.task)
 		path := filepath.Join(t.TempDir(), x.file)
 		err := task.Write(nil, d, d.Alphabet, x.o, path, fails)
-		if bad := x.want != ""; bad && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), x.want)) || !bad && !errors.Is(err, failed) {
+		if bad := x.want != ""; bad && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), x.want)) || !bad &&
+			!errors.Is(err, failed) {
 			t.Errorf("%s to %s: %v, want %q", x.task, x.file, err, x.want)
 		}
 		if _, err := os.Stat(path); err == nil {
@@ -222,13 +229,15 @@ func TestWriteMasks(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "x.svg")
 	seen := 0
-	err := segment.Picture(d, sets[0].Alphabet, path, func(some *structured.Dataset, o predictions.Options, yield func(int, *predictions.Prediction) error) error {
+	err := segment.Picture(d, sets[0].Alphabet, path, func(some *structured.Dataset, o predictions.Options,
+		yield func(int, *predictions.Prediction) error) error {
 		if seen = some.Len(); !o.Confidence {
 			t.Error("a picture needs no confidence")
 		}
 		return predict(some, o, yield)
 	})
-	if text, _ := os.ReadFile(path); err != nil || seen != 1 || !strings.Contains(string(text), "truth") || !strings.Contains(string(text), "prediction") {
+	if text, _ := os.ReadFile(path); err != nil || seen != 1 || !strings.Contains(string(text), "truth") ||
+		!strings.Contains(string(text), "prediction") {
 		t.Errorf("%d images in a picture of %d bytes: %v", seen, len(text), err)
 	}
 }
@@ -281,7 +290,8 @@ func TestTreePicture(t *testing.T) {
 	}
 	none := d.Subset(others)
 	none.Name = "x"
-	if err := drawTreePicture(none, d.Alphabet, path, predict); !structured.IsBadInput(err) || err.Error() != "x: no sentence of 5 to 16 words to draw" {
+	if err := drawTreePicture(none, d.Alphabet, path, predict); !structured.IsBadInput(err) ||
+		err.Error() != "x: no sentence of 5 to 16 words to draw" {
 		t.Error(err)
 	}
 }
@@ -291,7 +301,8 @@ func TestWithoutUnknown(t *testing.T) {
 	c := config.Default()
 	of := func(labels ...int32) *structured.Dataset {
 		return &structured.Dataset{
-			Offsets: []int{0, len(labels)}, Labels: labels, Alphabet: structured.NewAlphabet("a"), Graphs: []*structured.Graph{{Ends: [][2]int32{{0, 1}}}},
+			Offsets: []int{0, len(labels)}, Labels: labels, Alphabet: structured.NewAlphabet("a"),
+			Graphs: []*structured.Graph{{Ends: [][2]int32{{0, 1}}}},
 			Tables: []*structured.Table{{Name: graphs.EdgeRows, Offsets: []int{0, 1}, Dim: 1, Features: []float32{5}}},
 		}
 	}
@@ -309,17 +320,20 @@ func TestWithoutUnknown(t *testing.T) {
 // Pairs whose links are no path are counted, and only these: a path leaves out no sure link and has none that is not
 // there.
 func TestCountOffPath(t *testing.T) {
-	sure, maybe := func(i, j int32) alignments.Link { return alignments.Link{Source: i, Target: j, Sure: true} }, func(i, j int32) alignments.Link {
-		return alignments.Link{Source: i, Target: j}
-	}
+	sure, maybe := func(i, j int32) alignments.Link { return alignments.Link{Source: i, Target: j, Sure: true} },
+		func(i, j int32) alignments.Link {
+			return alignments.Link{Source: i, Target: j}
+		}
 	for _, x := range []struct {
 		n, m  int
 		links []alignments.Link
 		off   bool
 	}{
 		{2, 2, []alignments.Link{sure(0, 0), sure(1, 1)}, false}, {2, 2, []alignments.Link{sure(0, 0), maybe(0, 1), sure(1, 1)}, false},
-		{2, 2, []alignments.Link{sure(0, 0), sure(0, 1), sure(1, 1)}, false}, {2, 2, []alignments.Link{sure(0, 0), sure(0, 1), sure(1, 0), sure(1, 1)}, true},
-		{2, 2, []alignments.Link{sure(0, 1), sure(1, 0)}, true}, {2, 2, []alignments.Link{sure(0, 0)}, true}, {1, 1, []alignments.Link{maybe(0, 0)}, false}, {1, 1, []alignments.Link{}, true},
+		{2, 2, []alignments.Link{sure(0, 0), sure(0, 1), sure(1, 1)}, false},
+		{2, 2, []alignments.Link{sure(0, 0), sure(0, 1), sure(1, 0), sure(1, 1)}, true},
+		{2, 2, []alignments.Link{sure(0, 1), sure(1, 0)}, true}, {2, 2, []alignments.Link{sure(0, 0)}, true},
+		{1, 1, []alignments.Link{maybe(0, 0)}, false}, {1, 1, []alignments.Link{}, true},
 	} {
 		corpus := &alignments.Corpus{Name: "x"}
 		words := []string{"a", "b"}
@@ -348,7 +362,8 @@ func TestSayMaskLabels(t *testing.T) {
 		message, bad              string // of the change, and of the error
 		wantLabels                any
 	}{
-		{d: data(2, 0, 1), void: "255", values: masks.Auto, message: "without --label-names the labels are the values in the masks, from 0 to the largest", wantLabels: 2},
+		{d: data(2, 0, 1), void: "255", values: masks.Auto,
+			message: "without --label-names the labels are the values in the masks, from 0 to the largest", wantLabels: 2},
 		{d: data(2, 0, 1), void: "255", values: "0,1", message: "without --label-names the labels are the values in the masks", wantLabels: 2},
 		{d: data(3, 0, 2), void: "255", values: masks.Auto, message: "; they are more than two, so the oracle is relaxed", wantLabels: 3},
 		{d: data(2, 1, 1), void: "255", values: masks.Auto, bad: "all pixels have the label 1 or are void (--void 255)"},
@@ -368,7 +383,8 @@ func TestSayMaskLabels(t *testing.T) {
 		if (change != nil) != (x.message != "") || change != nil && !strings.Contains(change.Message, x.message) {
 			t.Errorf("%+v: %+v", x, change)
 		}
-		if change != nil && x.wantLabels != nil && (change.Values[1] != x.wantLabels || strings.Contains(change.Message, "relaxed") != (x.wantLabels == 3)) {
+		if change != nil && x.wantLabels != nil && (change.Values[1] != x.wantLabels ||
+			strings.Contains(change.Message, "relaxed") != (x.wantLabels == 3)) {
 			t.Errorf("%+v: %+v", x, change)
 		}
 	}

@@ -44,7 +44,8 @@ func TestShapesAround(t *testing.T) {
 		return Placed{Box{Width: of * math.Sqrt(aspect), Height: of / math.Sqrt(aspect)}, 1000, 1000}
 	}
 	for _, x := range [][4]float64{ // the object, and the shape that should be near
-		{0.01, 1, 0.01, 1}, {0.012, 1, 0.012, 1}, {0.001, 1, 0.01, 1}, {0.5, 3, 0.5, 3}, {1, 0.2, 1, 0.2}, {0.3, math.Exp(5), 0.3, math.Exp(4)}, {0.3, math.Exp(-5), 0.3, math.Exp(-4)},
+		{0.01, 1, 0.01, 1}, {0.012, 1, 0.012, 1}, {0.001, 1, 0.01, 1}, {0.5, 3, 0.5, 3}, {1, 0.2, 1, 0.2},
+		{0.3, math.Exp(5), 0.3, math.Exp(4)}, {0.3, math.Exp(-5), 0.3, math.Exp(-4)},
 	} {
 		all := shapesAround([]Placed{side(x[0], x[1])})
 		if len(all) != len(strides) {

@@ -103,7 +103,8 @@ func TestWrite(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for i := range want.Len() {
-			if !slices.Equal(got.Source(i), want.Source(i)) || !slices.Equal(got.Target(i), want.Target(i)) || !slices.Equal(got.LinksOf(i), want.LinksOf(i)) {
+			if !slices.Equal(got.Source(i), want.Source(i)) || !slices.Equal(got.Target(i), want.Target(i)) ||
+				!slices.Equal(got.LinksOf(i), want.LinksOf(i)) {
 				t.Errorf("%s: word %d is %q, want %q", name, i, got.Source(i), want.Source(i))
 			}
 		}

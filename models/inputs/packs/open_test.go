@@ -175,7 +175,8 @@ func TestPacksOfDenseInputsNeedMemory(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	c.Task = "localise"
-	if _, err := packs.Write(pack, &c, d, inputs.Inputs{}, chains.Notation{}); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "--task localise cannot be packed") {
+	if _, err := packs.Write(pack, &c, d, inputs.Inputs{}, chains.Notation{}); !structured.IsBadInput(err) ||
+		!strings.HasPrefix(err.Error(), "--task localise cannot be packed") {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(pack); err == nil {

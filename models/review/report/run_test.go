@@ -42,10 +42,12 @@ func TestReportOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := r.Measured
-	if r.Title != "words" || r.Version != "7" || !strings.HasPrefix(r.Subtitle, "Task ocr, net linear, ") || !strings.HasSuffix(r.Subtitle, "trained on built-in data") {
+	if r.Title != "words" || r.Version != "7" || !strings.HasPrefix(r.Subtitle, "Task ocr, net linear, ") ||
+		!strings.HasSuffix(r.Subtitle, "trained on built-in data") {
 		t.Errorf("%q, %q, %q", r.Title, r.Subtitle, r.Version)
 	}
-	if m == nil || m.Part != "test data" || m.Examples != 12 || len(m.Estimates) == 0 || m.Intervals == "" || m.Metrics == nil || len(m.Tables) == 0 || m.Confusion == nil {
+	if m == nil || m.Part != "test data" || m.Examples != 12 || len(m.Estimates) == 0 || m.Intervals == "" ||
+		m.Metrics == nil || len(m.Tables) == 0 || m.Confusion == nil {
 		t.Fatalf("%+v", m)
 	}
 	var baselines []string
@@ -62,7 +64,8 @@ func TestReportOfARun(t *testing.T) {
 			t.Errorf("%q is about %s", m.Against[k], name)
 		}
 	}
-	if r.Curves == "" || r.Closing == nil || len(r.Settings) == 0 || r.Data == nil || r.Model == nil || r.Finding == "" || m.Worst == nil || m.Calibrated == "" || m.Reliability == "" {
+	if r.Curves == "" || r.Closing == nil || len(r.Settings) == 0 || r.Data == nil || r.Model == nil || r.Finding == "" ||
+		m.Worst == nil || m.Calibrated == "" || m.Reliability == "" {
 		t.Errorf("curves %d, closing %v, data %v, model %v, %q, %q", len(r.Curves), r.Closing, r.Data, r.Model, r.Finding, m.Calibrated)
 	}
 	page := filepath.Join(t.TempDir(), "report.html")
@@ -84,15 +87,18 @@ func TestReportOfARun(t *testing.T) {
 	// the model file alone, on the same data
 	model := filepath.Join(run, "model.safetensors")
 	asked := 0
-	alone, err := Of(t.Context(), Options{Path: model, Threads: 1, Prepare: func(*models.Model) error { asked++; return nil }, Read: func(of *models.Model) (*structured.Dataset, error) {
-		task, _ := tasks.Named("ocr")
-		_, _, test, err := task.Draw(&of.Config)
-		return test, err
-	}})
+	alone, err := Of(t.Context(), Options{Path: model, Threads: 1,
+		Prepare: func(*models.Model) error { asked++; return nil },
+		Read: func(of *models.Model) (*structured.Dataset, error) {
+			task, _ := tasks.Named("ocr")
+			_, _, test, err := task.Draw(&of.Config)
+			return test, err
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if asked != 1 || alone.Measured == nil || written(alone.Measured.Metrics) != written(m.Metrics) || alone.Measured.Against != nil || alone.Curves != "" || len(alone.Notes) == 0 {
+	if asked != 1 || alone.Measured == nil || written(alone.Measured.Metrics) != written(m.Metrics) ||
+		alone.Measured.Against != nil || alone.Curves != "" || len(alone.Notes) == 0 {
 		t.Errorf("asked %d times: %+v", asked, alone.Measured)
 	}
 }
@@ -108,7 +114,8 @@ func TestReportRefuses(t *testing.T) {
 		}
 	}
 	w := &writer{o: Options{Path: "x", Encoder: "e"}}
-	if err := w.prepare(); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "x: there is no model yet that needs the encoder of e") {
+	if err := w.prepare(); !structured.IsBadInput(err) || !strings.Contains(err.Error(),
+		"x: there is no model yet that needs the encoder of e") {
 		t.Error(err)
 	}
 	w.run = &training.Recorded{Problem: structured.BadInput("broken")}

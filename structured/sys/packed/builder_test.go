@@ -28,8 +28,9 @@ func TestPiecesOfAPack(t *testing.T) {
 		return d
 	}
 	for name, kinds := range map[string][][2]bool{
-		"plain": {{false, false}, {false, false}}, "weights first": {{true, false}, {false, false}}, "weights last": {{false, false}, {false, false}, {true, false}},
-		"steps": {{false, true}, {false, true}}, "one": {{true, true}},
+		"plain": {{false, false}, {false, false}}, "weights first": {{true, false}, {false, false}},
+		"weights last": {{false, false}, {false, false}, {true, false}},
+		"steps":        {{false, true}, {false, true}}, "one": {{true, true}},
 	} {
 		path := filepath.Join(t.TempDir(), "pack")
 		b, err := NewBuilder(path)
@@ -77,7 +78,8 @@ func TestPiecesOfAPack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(d.Weights, weights) || !slices.Equal(d.Labels, labels) || !slices.Equal(d.Lines, lines) || (d.EdgeAttributes != nil) != steps {
+		if !slices.Equal(d.Weights, weights) || !slices.Equal(d.Labels, labels) || !slices.Equal(d.Lines, lines) ||
+			(d.EdgeAttributes != nil) != steps {
 			t.Errorf("%s: weights %v, labels %v, lines %v, steps %v", name, d.Weights, d.Labels, d.Lines, d.EdgeAttributes != nil)
 		}
 		for p := range d.Positions() {
@@ -152,8 +154,10 @@ func TestIs(t *testing.T) {
 		path     string
 		is, read bool
 	}{
-		"pack": {file("pack", whole), true, true}, "cut short": {file("short", whole[:len(whole)-1]), true, false}, "header alone": {file("header", whole[:600]), true, false},
-		"nothing": {file("nothing", nil), false, false}, "eight bytes": {file("eight", whole[:8]), false, false}, "text": {file("text", []byte("the O\nfox B-X\n")), false, false},
+		"pack": {file("pack", whole), true, true}, "cut short": {file("short", whole[:len(whole)-1]), true, false},
+		"header alone": {file("header", whole[:600]), true, false},
+		"nothing":      {file("nothing", nil), false, false}, "eight bytes": {file("eight", whole[:8]), false, false},
+		"text":         {file("text", []byte("the O\nfox B-X\n")), false, false},
 		"another file": {model, false, true}, "no file": {filepath.Join(dir, "none"), false, false}, "folder": {dir, false, false},
 	} {
 		metadata, is := Is(x.path)

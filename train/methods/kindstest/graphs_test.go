@@ -30,8 +30,10 @@ func TestGraphsAreCertified(t *testing.T) {
 			methods []train.Method
 			gap     float64
 		}{
-			{engine.Hinge, append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &methods.NSlack{}, &methods.AGM{}, &sdca.SDCA{Online: true}), 3e-2},
-			{engine.CRF, []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}, &sdca.SDCA{Online: true}, &methods.AGM{}}, 1e-3},
+			{engine.Hinge, append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{},
+				&methods.CuttingPlane{}, &methods.NSlack{}, &methods.AGM{}, &sdca.SDCA{Online: true}), 3e-2},
+			{engine.CRF, []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{},
+				&sdca.SDCA{Online: true}, &methods.AGM{}}, 1e-3},
 		} {
 			smoothing := traintest.L2
 			if c.loss == engine.CRF {
