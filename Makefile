@@ -110,8 +110,8 @@ race: # the race detector needs cgo, and so a C compiler
 	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short $(PARALLEL)
 	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short -run '$(strip $(SEVERAL))' $(RESTS)
 
-# What tests notice: single changes drawn from the sources by a fixed seed, each tried with the tests of its package and of those that import it, and then, if none
-# notices, with those of the whole program. It takes hours of all packages: MUTANTS="-n 40 -users 3" tries 40 in some of them, MUTANTS="-each 10 models/data/pieces"
+# What tests notice: single changes drawn from the sources by a fixed seed, each tried with the tests of its package and of all that import it, and then, if none
+# notices, with those of the whole program. It takes hours of all packages: MUTANTS="-n 40" tries 40 in some of them, MUTANTS="-each 10 models/data/pieces"
 # ten in one, and MUTANTS="-then=" leaves the whole program out. go run ./bench/mutants -h lists all flags.
 MUTANTS =
 

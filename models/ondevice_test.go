@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/cuda/cudatest"
+	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -26,7 +27,7 @@ func TestDataOnGPU(t *testing.T) {
 		return all
 	}
 	want := labels(data)
-	before, _ := d.Memory()
+	before := device.Held()
 	m.RunOn(d, false)
 	sets := make([]structured.Dataset, 3*mostPredictors)
 	var held []int64 // bytes after each data set
@@ -37,8 +38,7 @@ func TestDataOnGPU(t *testing.T) {
 				t.Fatalf("%v, on the CPU %v", got, want)
 			}
 		}
-		free, _ := d.Memory()
-		held = append(held, before-free)
+		held = append(held, device.Held()-before)
 	}
 	if held[0] <= 0 || held[mostPredictors-1] <= held[0] || held[len(held)-1] != held[mostPredictors-1] {
 		t.Errorf("after each data set the device holds %d bytes, expected as many from the %dth on", held, mostPredictors)
@@ -51,7 +51,7 @@ func TestDataOnGPU(t *testing.T) {
 		t.Errorf("%d data sets are kept, expected the last three and the first", len(kept))
 	}
 	m.RunOnHost()
-	if free, _ := d.Memory(); free != before {
-		t.Errorf("%d bytes are held at the end", before-free)
+	if after := device.Held(); after != before {
+		t.Errorf("%d bytes are held at the end", after-before)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// A released model predicts the same, to the bit, and its file has none of the names of attributes, words and files.
+// A model predicts the same after a file, which leaves out attributes without weights. A released one predicts the
+// same, too, to the bit, and its file has none of the names of attributes, words and files.
 func TestRelease(t *testing.T) {
 	for name, change := range map[string]func(*config.Config){
 		"built-in": func(c *config.Config) {},
@@ -25,6 +26,10 @@ func TestRelease(t *testing.T) {
 			c.Structure, c.Template = "segments", file(t, "secret.template", "U1=%x[0,word]\nS1=%x[first,word]\n")
 		},
 		"pruned": func(c *config.Config) { c.Method, c.Reg, c.L1 = "svrg", 1, 0.1 },
+		"pruned segments": func(c *config.Config) {
+			c.Structure, c.SegmentEnds, c.Method, c.Reg, c.L1 = "segments", true, "svrg", 1, 0.1
+			c.Template = file(t, "secret.template", "U1=%x[0,word]\nS1=%x[first,word]\n")
+		},
 		"hashed": func(c *config.Config) { c.HashBits = 7 },
 		"words":  func(c *config.Config) { c.Net, c.Features, c.MinCount = "embed", "none", 1 },
 		"deep":   func(c *config.Config) { c.Net, c.CharChannels, c.AttributeUnits = "deep", 4, 3 },
@@ -77,6 +82,12 @@ func TestRelease(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			return all.Parts
+		}
+		if !reflect.DeepEqual(potentials(was), potentials(m)) {
+			t.Errorf("%s: the model has other potentials after a file", name)
+		}
+		if pruned := was.Net.Dim() < m.Net.Dim(); pruned != (c.L1 > 0) {
+			t.Errorf("%s: %d weights of %d are in the file", name, was.Net.Dim(), m.Net.Dim())
 		}
 		if !reflect.DeepEqual(potentials(got), potentials(was)) {
 			t.Errorf("%s: the released model has other potentials", name)

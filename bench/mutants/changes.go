@@ -19,6 +19,7 @@ type change struct {
 	line   int
 	lo, hi int
 	text   string
+	in     string // the function, method or variable that is declared there
 }
 
 // apply returns the file with the change.
@@ -90,6 +91,7 @@ func changesOf(name string, source []byte) ([]change, error) {
 	}
 	f := &finder{file: name, source: source, files: files, equivalent: map[ast.Node]bool{}}
 	for _, d := range tree.Decls {
+		f.in = declared(d)
 		ast.Inspect(d, f.visit)
 	}
 	return f.found, nil
@@ -103,8 +105,24 @@ func needsDevice(tree *ast.File) bool {
 	return slices.ContainsFunc(tree.Imports, func(s *ast.ImportSpec) bool { return strings.Contains(s.Path.Value, "/cuda/") })
 }
 
+// declared returns the name that a declaration gives, the first of several.
+func declared(d ast.Decl) string {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.Name.Name
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			if v, ok := spec.(*ast.ValueSpec); ok {
+				return v.Names[0].Name
+			}
+		}
+	}
+	return ""
+}
+
 type finder struct {
 	file   string
+	in     string // the declaration that is looked at
 	source []byte
 	files  *token.FileSet
 	found  []change
@@ -118,7 +136,7 @@ func (f *finder) text(n ast.Node) string { return string(f.source[f.at(n.Pos()):
 
 func (f *finder) add(kind string, lo, hi token.Pos, text string) {
 	p := f.files.Position(lo)
-	f.found = append(f.found, change{kind: kind, file: f.file, line: p.Line, lo: p.Offset, hi: f.at(hi), text: text})
+	f.found = append(f.found, change{kind: kind, file: f.file, line: p.Line, lo: p.Offset, hi: f.at(hi), text: text, in: f.in})
 }
 
 // operator adds the change of an operator.

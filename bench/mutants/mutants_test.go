@@ -104,6 +104,7 @@ func TestRun(t *testing.T) {
 		"r/r.go":            "package r\n\nfunc One() int { return 1 }\n",
 		"call/call.go":      "package call\n\nimport \"m/r\"\n\nfunc Call() int { return r.One() }\n",
 		"call/call_test.go": "package call\n\nimport \"testing\"\n\nfunc TestCall(t *testing.T) { Call() }\n",
+		"any/any_test.go":   "package any\n\nimport (\n\t\"testing\"\n\n\t_ \"m/q\"\n)\n\nfunc TestAny(*testing.T) {}\n",
 		"main/main_test.go": "package main\n\nimport (\n\t\"testing\"\n\n\t\"m/call\"\n)\n\nfunc TestMain1(t *testing.T) {\n\tif call.Call() == 0 {\n\t\tt.Error()\n\t}\n}\n",
 		"user/user_test.go": "package user\n\nimport (\n\t\"testing\"\n\n\t\"m/q\"\n)\n\nfunc TestLess(t *testing.T) {\n\tif !q.Less(1, 2) {\n\t\tt.Error()\n\t}\n}\n",
 	}
@@ -116,9 +117,19 @@ func TestRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	all, _, err := list(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := all[slices.IndexFunc(all, func(p *goPackage) bool { return p.ImportPath == "m/q" })]
+	for name, want := range map[string][]string{"Less": {"m/user", "m/any"}, "Other": {"m/any", "m/user"}} {
+		if got := changed.usersOf(change{in: name}); !slices.Equal(got, want) {
+			t.Errorf("a change in %s is tried with %v, want %v", name, got, want)
+		}
+	}
 	var out strings.Builder
 	r := &runner{limit: time.Minute, memory: 1 << 40}
-	if err := run(context.Background(), &out, settings{module: dir, each: 10, users: -1, seed: 1, then: []string{"main"}}, r); err != nil {
+	if err := run(context.Background(), &out, settings{module: dir, each: 10, users: 0, seed: 1, then: []string{"main"}}, r); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

@@ -27,7 +27,7 @@ type goPackage struct {
 	DepOnly                            bool     // the package is not of this module
 
 	lines int             // of its files, without tests and generated ones
-	users []string        // packages with tests that import it, those that build on the fewest packages first
+	users []*goPackage    // packages with tests that import it, those that build on the fewest packages first
 	on    map[string]bool // the packages that it builds on, with its tests
 }
 
@@ -39,6 +39,29 @@ func (p *goPackage) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles
 // imports reports whether p or its tests import a package.
 func (p *goPackage) imports(path string) bool {
 	return slices.Contains(slices.Concat(p.Imports, p.TestImports, p.XTestImports), path)
+}
+
+// mentions reports whether a file of p or of its tests names something of another package, or a method.
+func (p *goPackage) mentions(name string) bool {
+	for _, file := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
+		if text, err := os.ReadFile(filepath.Join(p.Dir, file)); err == nil && bytes.Contains(text, []byte("."+name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// usersOf returns the packages with tests that import p, those first that mention the declaration that a change is in.
+func (p *goPackage) usersOf(c change) (paths []string) {
+	var others []string
+	for _, user := range p.users {
+		if c.in != "" && user.mentions(c.in) {
+			paths = append(paths, user.ImportPath)
+		} else {
+			others = append(others, user.ImportPath)
+		}
+	}
+	return append(paths, others...)
 }
 
 // list returns the packages of a module, by path, and what they are compiled to.
@@ -81,7 +104,7 @@ func list(dir string) ([]*goPackage, *compiled, error) {
 	for _, p := range all {
 		for _, user := range all {
 			if user != p && user.tested() && user.imports(p.ImportPath) {
-				p.users = append(p.users, user.ImportPath)
+				p.users = append(p.users, user)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/accelerator"
 	"github.com/dsp-go/dsp/cuda/cudatest"
+	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -76,7 +77,7 @@ func TestClosedPredictorsHoldNoMemory(t *testing.T) {
 		{"potentials for the host", net, problems["network"].Data, ownConstraints{&chains.Constraints{}}, []accelerator.Wanted{{Potentials: true}}},
 		{"trees", tree.Scorer.(network).Net, tree.Data, nil, []accelerator.Wanted{{Marginals: true}, {Potentials: true}}},
 	} {
-		before, _ := d.Memory()
+		before := device.Held()
 		for range 2 {
 			on, err := accelerator.NewPredictor(d, c.net, c.of, c.data, 3, false)
 			cudatest.Must(t, err)
@@ -84,22 +85,22 @@ func TestClosedPredictorsHoldNoMemory(t *testing.T) {
 			for _, wanted := range c.wanted {
 				cudatest.Must(t, on.Over(t.Context(), wanted, func([]int, *accelerator.Predicted) error { return nil }))
 			}
-			if held, _ := d.Memory(); held >= before {
-				t.Fatalf("%s: %d bytes are free with a predictor, %d without", c.name, held, before)
+			if held := device.Held(); held <= before {
+				t.Fatalf("%s: %d bytes are held with a predictor, %d without", c.name, held, before)
 			}
 			on.Close()
 		}
-		if after, _ := d.Memory(); after != before {
-			t.Errorf("%s: %d bytes are free at the end, %d at the beginning", c.name, after, before)
+		if after := device.Held(); after != before {
+			t.Errorf("%s: %d bytes are held at the end, %d at the beginning", c.name, after, before)
 		}
 	}
-	before, _ := d.Memory()
+	before := device.Held()
 	wordless := *problems["network"].Data
 	wordless.Features = nil
 	if _, err := accelerator.NewPredictor(d, net, nil, &wordless, 0, false); err == nil {
 		t.Error("data without features have a predictor")
 	}
-	if after, _ := d.Memory(); after != before {
-		t.Errorf("a refused predictor holds %d bytes", before-after)
+	if after := device.Held(); after != before {
+		t.Errorf("a refused predictor holds %d bytes", after-before)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"github.com/dsp-go/dsp/cuda/driver"
 )
@@ -21,6 +22,13 @@ type memory interface {
 	unused() int64 // bytes it holds but has not lent
 	close() error
 }
+
+// held counts the bytes that memories have lent.
+var held atomic.Int64
+
+// Held returns how many bytes the arrays of all devices of this process hold. It does not depend on other processes, as
+// what is free on a device does.
+func Held() int64 { return held.Load() }
 
 // memoryVariable names the environment variable that chooses how a device lends memory: from an arena, or each array as an allocation of
 // its own, so that tools find accesses beyond its ends. Without it, an emulated device guards and others have an arena.
@@ -77,6 +85,7 @@ func (a *arena) allocate(bytes int64, what string) (driver.Address, error) {
 	}
 	best.free = false
 	a.used[best.at] = best
+	held.Add(best.bytes)
 	return best.at, nil
 }
 
@@ -137,6 +146,7 @@ func (a *arena) release(at driver.Address) error {
 		return errors.New("cuda: Free of an array that New did not return, or that is already free")
 	}
 	delete(a.used, at)
+	held.Add(-s.bytes)
 	s.free = true
 	if n := s.next; n != nil && n.free {
 		s.absorb(n)
@@ -172,6 +182,9 @@ func (a *arena) close() error {
 	for _, s := range a.blocks {
 		errs = append(errs, a.lib.Free(s.at))
 	}
+	for _, s := range a.used {
+		held.Add(-s.bytes)
+	}
 	a.blocks, a.used = nil, map[driver.Address]*span{}
 	return errors.Join(errs...)
 }
@@ -189,15 +202,18 @@ func (g *guarded) allocate(bytes int64, what string) (driver.Address, error) {
 	}
 	if err == nil {
 		g.sizes[at] = bytes
+		held.Add(bytes)
 	}
 	return at, err
 }
 
 func (g *guarded) release(at driver.Address) error {
-	if _, ok := g.sizes[at]; !ok {
+	bytes, ok := g.sizes[at]
+	if !ok {
 		return errors.New("cuda: Free of an array that New did not return, or that is already free")
 	}
 	delete(g.sizes, at)
+	held.Add(-bytes)
 	return g.lib.Free(at)
 }
 
@@ -205,7 +221,8 @@ func (g *guarded) unused() int64 { return 0 }
 
 func (g *guarded) close() error {
 	var errs []error
-	for at := range g.sizes {
+	for at, bytes := range g.sizes {
+		held.Add(-bytes)
 		errs = append(errs, g.lib.Free(at))
 	}
 	clear(g.sizes)

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -57,14 +58,22 @@ func texts() (map[string]string, error) {
 	return all, nil
 }
 
-func main() {
+// write writes the pages into a folder.
+func write(folder string) error {
 	all, err := texts()
+	if err != nil {
+		return err
+	}
 	for file, text := range all {
-		if err == nil {
-			err = os.WriteFile(file, []byte(text), 0o644)
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o644); err != nil {
+			return err
 		}
 	}
-	if err != nil {
+	return nil
+}
+
+func main() {
+	if err := write("."); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -221,3 +221,27 @@ func TestCodesAreThoseOfTheServer(t *testing.T) {
 		t.Errorf("http.md lacks the codes %v", answered)
 	}
 }
+
+// What is written are all pages, and no other file; a folder that is not there is an error.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	if err := write(filepath.Join(dir, "none")); err == nil {
+		t.Error("pages are written nowhere")
+	}
+	if err := write(dir); err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(pages()) + 1; len(here) != want { // and the page that lists them
+		t.Errorf("%d files, want %d", len(here), want)
+	}
+	for _, file := range here {
+		text, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		if err != nil || !strings.HasPrefix(string(text), generated+"# ") {
+			t.Errorf("%s: %d bytes, %v", file.Name(), len(text), err)
+		}
+	}
+}

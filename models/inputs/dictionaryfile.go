@@ -67,7 +67,7 @@ func dictionary(f *safetensors.File, hashBits int) (d *structured.Dictionary, te
 	}
 	switch {
 	case hashBits < 0 || hashBits > config.MaxHashBits || hashBits > 0 && d.Node != nil:
-		return nil, 0, fmt.Errorf("attributes hashed to %d bits and %d names make no dictionary", hashBits, d.Nodes())
+		return nil, 0, fmt.Errorf("attributes hashed to %d bits and %d names make no dictionary", hashBits, d.Node.Len())
 	case hashBits == 0 && d.Node == nil:
 		return nil, tensors, nil
 	}

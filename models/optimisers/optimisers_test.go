@@ -55,6 +55,28 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
+// Soft thresholds run on the CPU, but for those of owl-qn: other methods that run on a GPU are refused there with --l1.
+func TestSoftThresholdsOnDevices(t *testing.T) {
+	thresholds := 0
+	for _, d := range All() {
+		r := &Run{Settings: Default()}
+		r.Method = d.Name
+		without, with := d.CheckDevice(r, 0), d.CheckDevice(r, 0.1)
+		switch {
+		case !d.TakesL1():
+		case without == nil && d.Name != "owl-qn":
+			if thresholds++; with == nil || !strings.Contains(with.Error(), d.Name) || !strings.Contains(with.Error(), "--l1") {
+				t.Errorf("%s with --l1 on a device: %v", d.Name, with)
+			}
+		case without == nil && with != nil:
+			t.Errorf("%s with --l1 on a device: %v", d.Name, with)
+		}
+	}
+	if thresholds < 4 {
+		t.Errorf("%d methods with soft thresholds run on a device", thresholds)
+	}
+}
+
 // Ranks that step on their own do not search for a step size together: sgd needs one, unless its schedule says it.
 func TestStepsOfRanksNeedAStepSize(t *testing.T) {
 	d, ok := Find("sgd")

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -78,53 +77,6 @@ func TestChooseMetric(t *testing.T) {
 		m, err := task.ChooseMetric(c.name, c.labels, c.dev)
 		if want, bad := strings.CutPrefix(c.want, "!"); bad != (err != nil) || bad && (!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want)) || !bad && m.Name != want {
 			t.Errorf("%s, %s: %q, %v, expected %s", c.task, c.name, m.Name, err, c.want)
-		}
-	}
-}
-
-// Tasks have the summaries, metrics and flags that the reference says.
-func TestReferenceOfTasks(t *testing.T) {
-	text, err := os.ReadFile("../../docs/reference/tasks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := os.ReadFile("../../docs/reference/metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, task := range All() {
-		_, section, _ := strings.Cut(string(text), "\n## "+task.Name+"\n\n")
-		section, _, _ = strings.Cut(section, "\n## ")
-		c := config.Default()
-		c.Task = task.Name
-		var metrics, listed []string
-		for _, m := range task.Metrics {
-			metrics = append(metrics, "`"+m.Name+"`")
-			if row := "| `" + task.Name + "` | `" + m.Name + "` | " + m.Label + " |\n"; !strings.Contains(string(names), row) {
-				t.Errorf("the reference of metrics has no row %s", row)
-			}
-		}
-		for _, s := range config.Settings(&c) {
-			if Listed(s, &c) {
-				listed = append(listed, "`--"+s.Name+"`")
-			}
-		}
-		parts := []string{task.Summary + ".", "* Metrics: " + strings.Join(metrics, ", ") + "\n"}
-		if task.Draw != nil {
-			parts = append(parts, "drawn data, `--examples "+ChooseExamples(&c).String()+"`\n")
-		}
-		for _, part := range parts {
-			if !strings.Contains(section, part) {
-				t.Errorf("the reference does not say of %s: %s", task.Name, part)
-			}
-		}
-		for _, flag := range listed {
-			if !strings.Contains(section, flag) {
-				t.Errorf("the reference does not list %s for %s", flag, task.Name)
-			}
-		}
-		if n := strings.Count(section[strings.Index(section, "* Flags: "):], "`--"); n != len(listed) {
-			t.Errorf("the reference lists %d flags for %s, expected %d", n, task.Name, len(listed))
 		}
 	}
 }

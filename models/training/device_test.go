@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/cuda/cudatest"
+	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
@@ -58,8 +59,8 @@ var errLost = errors.New("a rank is gone")
 
 // A run that fails while its ranks meet has given its device's memory back.
 func TestRunWhoseRanksDoNotMeetOnGPU(t *testing.T) {
-	d := cudatest.Device(t)
-	before, _ := d.Memory()
+	cudatest.Device(t)
+	before := device.Held()
 	data := &structured.Dataset{Name: "chains", Alphabet: structured.NewAlphabet("a", "b"), Dim: 1, Offsets: []int{0}}
 	for n := range 1 << 14 {
 		data.Features, data.Labels, data.Offsets = append(data.Features, 1), append(data.Labels, 0), append(data.Offsets, n+1)
@@ -70,7 +71,7 @@ func TestRunWhoseRanksDoNotMeetOnGPU(t *testing.T) {
 	if _, _, err := trainOn(t.Context(), c, &models.Data{Train: data}, o); !errors.Is(err, errLost) {
 		t.Fatalf("error %v", err)
 	}
-	if after, _ := d.Memory(); after != before {
-		t.Errorf("the run holds %d bytes of its device", before-after)
+	if after := device.Held(); after != before {
+		t.Errorf("the run holds %d bytes of its device", after-before)
 	}
 }

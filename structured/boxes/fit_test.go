@@ -35,6 +35,33 @@ func bestIoU(w Windows, objects []Placed) (iou, windows float64) {
 	return iou, windows
 }
 
+// Shapes around objects have the scale and the aspect of each, to half a step of the grid, within the bounds of windows;
+// every shape is there with every stride.
+func TestShapesAround(t *testing.T) {
+	const half = 0.065 + 1e-9
+	side := func(scale, aspect float64) Placed {
+		of := scale * 1000
+		return Placed{Box{Width: of * math.Sqrt(aspect), Height: of / math.Sqrt(aspect)}, 1000, 1000}
+	}
+	for _, x := range [][4]float64{ // the object, and the shape that should be near
+		{0.01, 1, 0.01, 1}, {0.012, 1, 0.012, 1}, {0.001, 1, 0.01, 1}, {0.5, 3, 0.5, 3}, {1, 0.2, 1, 0.2},
+		{0.3, math.Exp(5), 0.3, math.Exp(4)}, {0.3, math.Exp(-5), 0.3, math.Exp(-4)},
+	} {
+		all := shapesAround([]Placed{side(x[0], x[1])})
+		if len(all) != len(strides) {
+			t.Fatalf("%d shapes, want one with %d strides", len(all), len(strides))
+		}
+		for k, s := range all {
+			if math.Abs(math.Log(s.Scale/x[2])) > half || math.Abs(math.Log(s.Aspect/x[3])) > half || s.Scale > 1 || s.Stride != strides[k] {
+				t.Errorf("scale %g, aspect %g: %+v", x[0], x[1], s)
+			}
+		}
+	}
+	if all := shapesAround([]Placed{side(0.3, 1), side(0.301, 1), side(0.8, 1)}); len(all) != 2*len(strides) {
+		t.Errorf("%d shapes of two kinds of objects", len(all))
+	}
+}
+
 // Windows that are learned from objects suit others of their kind better than windows for all kinds, with as many per image.
 func TestFitWindows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -8,3 +8,10 @@ import (
 )
 
 func TestContract(t *testing.T) { oracletest.RunStructures(t, monotone.Alignment{}) }
+
+// Of the pairs outputs read some rows alone, and of the steps every row but one.
+func TestSkipsRows(t *testing.T) {
+	if s := (monotone.Alignment{}); !s.SkipsRows(0) || s.SkipsRows(1) {
+		t.Errorf("pairs %v, steps %v", s.SkipsRows(0), s.SkipsRows(1))
+	}
+}

@@ -34,6 +34,20 @@ func TestLaunched(t *testing.T) {
 	}
 }
 
+// A library sees as many processes as the launcher started, where that says how many; one process alone is not excepted.
+func TestProcessesOfTheLauncher(t *testing.T) {
+	for _, x := range []struct {
+		started, seen int
+		bad           bool
+	}{{0, 1, false}, {0, 4, false}, {1, 1, false}, {4, 4, false}, {4, 1, true}, {1, 4, true}, {4, 5, true}} {
+		err := Launcher{Name: "srun", Size: x.started}.check(x.seen, "a library")
+		want := fmt.Sprintf("srun started %d processes, but a library sees %d: ", x.started, x.seen)
+		if (err != nil) != x.bad || x.bad && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%+v: %v", x, err)
+		}
+	}
+}
+
 func TestABI(t *testing.T) {
 	open := func(symbol string) bool { return symbol == "ompi_mpi_comm_world" }
 	none := func(string) bool { return false }

@@ -81,9 +81,8 @@ func join(ctx context.Context, from Launcher, interrupt func(), end func(error))
 		return nil, err
 	}
 	m := &Member{Group: g, Library: g.describe(), Launcher: from.Name, mpi: g}
-	if from.Size > 0 && from.Size != g.Size() {
-		return nil, fmt.Errorf("%s started %d processes, but %s sees %d: it is not the library of that launcher; name the right one in %s",
-			from.Name, from.Size, m.Library, g.Size(), LibraryVariable)
+	if err := from.check(g.Size(), m.Library); err != nil {
+		return nil, err
 	}
 	if g.Size() == 1 {
 		m.Group = Alone{}
@@ -92,6 +91,15 @@ func join(ctx context.Context, from Launcher, interrupt func(), end func(error))
 	m.watch = &watch{interrupt: interrupt, conns: map[int]net.Conn{}, ended: map[int]chan struct{}{}}
 	m.watch.after = func(lost error) { endStuck(g.inside, longestCall, lost, end) }
 	return m, m.meet(ctx)
+}
+
+// check refuses a library that sees another number of processes than the launcher started, where that says how many.
+func (l Launcher) check(sees int, library string) error {
+	if l.Size > 0 && l.Size != sees {
+		return fmt.Errorf("%s started %d processes, but %s sees %d: it is not the library of that launcher; name the right one in %s",
+			l.Name, l.Size, library, sees, LibraryVariable)
+	}
+	return nil
 }
 
 // longestCall is how long a call of the library may take after a rank is lost. None of them waits for others, unless

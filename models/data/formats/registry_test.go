@@ -12,34 +12,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Formats have the tasks, endings and settings that the reference says.
-func TestReferenceOfFormats(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/reference/formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	code := func(all []string) string { return "`" + strings.Join(all, "`, `") + "`" }
+// Formats are found by their names, and settings and fields are those of formats that have them.
+func TestFormatsByName(t *testing.T) {
 	for _, f := range All() {
-		_, section, found := strings.Cut(string(text), "\n## "+f.Name+"\n\n")
-		section, _, _ = strings.Cut(section, "\n## ")
-		if !found || !strings.HasPrefix(section, f.Holds) || !strings.Contains(section, "* Tasks: "+code(f.Tasks)) {
-			t.Errorf("the reference says of %s:\n%s", f.Name, section)
-		}
-		if len(f.Extensions) > 0 && !strings.Contains(section, code(f.Extensions)) {
-			t.Errorf("%s: the reference lacks the endings %q", f.Name, f.Extensions)
-		}
-		_, listed, _ := strings.Cut(section, "* Settings: ")
-		listed, _, _ = strings.Cut(listed, "\n")
-		for _, name := range strings.Split(listed, ", ") {
-			if name = strings.Trim(name, "`-"); name != "" && !f.TakesSetting(name) && !slices.Contains(f.Takes, name) {
-				t.Errorf("the reference says that %s takes %s", f.Name, name)
-			}
-		}
-		for _, name := range f.Takes {
-			if !strings.Contains(listed, "`--"+name+"`") {
-				t.Errorf("the reference does not say that %s takes %s", f.Name, name)
-			}
-		}
 		if got := Find(f.Name); got.Name != f.Name {
 			t.Errorf("%s is found as %q", f.Name, got.Name)
 		}

@@ -71,6 +71,31 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// Outputs of other lengths than their examples keep their places behind those of the sets before.
+func TestJoinOutputs(t *testing.T) {
+	of := func(name string, lengths []int, outputs ...[]int32) *structured.Dataset {
+		d := &structured.Dataset{Name: name, Alphabet: structured.NewAlphabet("a"), Offsets: []int{0}, Outputs: []int{0}}
+		for k, y := range outputs {
+			d.Offsets, d.Outputs = append(d.Offsets, d.Positions()+lengths[k]), append(d.Outputs, len(d.Labels)+len(y))
+			d.Labels = append(d.Labels, y...)
+		}
+		return d
+	}
+	outputs := [][]int32{{1, 2, 3}, nil, {4}, {5, 6}}
+	d, err := Join([]*structured.Dataset{of("a", []int{1, 2}, outputs[0], outputs[1]), of("b", []int{3}, outputs[2]), of("c", []int{0}, outputs[3])})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, y := range outputs {
+		if !slices.Equal(d.Gold(i), y) {
+			t.Errorf("output %d is %v, want %v", i, d.Gold(i), y)
+		}
+	}
+	if !slices.Equal(d.Offsets, []int{0, 1, 3, 6, 6}) {
+		t.Errorf("examples begin at %v", d.Offsets)
+	}
+}
+
 // Graphs with types of edges and graphs without are no one set of data; examples without edges may be in either.
 func TestJoinTypedGraphs(t *testing.T) {
 	graph := func(types []int32, edges int) *structured.Dataset {

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -45,6 +46,9 @@ func init() {
 			if k := slices.Index(shape, -1); k >= 0 {
 				shape[k] = 1
 				shape[k] = len(x[0].x) / product(shape)
+			}
+			if slices.ContainsFunc(shape, func(n int) bool { return n < 0 }) || product(shape) != len(x[0].x) {
+				panic(fmt.Sprintf("%d numbers take no shape %v", len(x[0].x), shape))
 			}
 			return tensor{shape, x[0].x}
 		},

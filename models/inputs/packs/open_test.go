@@ -9,8 +9,10 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/sys/packed"
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
@@ -123,6 +125,63 @@ func dictionary(d *structured.Dataset) any {
 		}
 	}
 	return []any{d.Dictionary.HashBits, all}
+}
+
+// The names of words, characters and attributes of a pack are those of the data, whatever the inputs beside them have.
+func TestPackHasTheNamesOfItsData(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.conll")
+	if err := os.WriteFile(path, []byte(strings.Repeat("the O\nfox B-X\n\n", 4)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, set := range map[string]func(c *config.Config){
+		"words": func(c *config.Config) {
+			c.Train, c.Columns, c.Net, c.CharChannels, c.MinCount, c.Features = path, "word=0,label=-1", "deep", 4, 1, "none"
+		},
+		"attributes": func(c *config.Config) { c.Train, c.Columns = path, "word=0,label=-1" },
+	} {
+		c, data := resolved(t, set)
+		pack := filepath.Join(t.TempDir(), "pack")
+		others := inputs.Inputs{Vocab: []*structured.Alphabet{structured.NewAlphabet("other")}, Characters: structured.NewAlphabet("o")}
+		for _, in := range []inputs.Inputs{{}, others} {
+			if name == "attributes" {
+				in = inputs.Inputs{} // the data have no words to replace others by
+			}
+			if _, err := packs.Write(pack, &c, data.Train, in, chains.Notation{}); err != nil {
+				t.Fatal(err)
+			}
+			again := c
+			again.Train = pack
+			got, _, notation, err := packs.Open(&again)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(vocabularies(got), vocabularies(data.Train)) || !reflect.DeepEqual(letters(got), letters(data.Train)) ||
+				!reflect.DeepEqual(dictionary(got), dictionary(data.Train)) || notation.Scheme != "" {
+				t.Errorf("%s: words %v, letters %v, attributes %v", name, vocabularies(got), letters(got), dictionary(got))
+			}
+		}
+	}
+}
+
+// endless are dense features that no memory holds.
+type endless struct{ structured.FeatureSource }
+
+// Dense inputs that do not fit into memory are not packed, and neither are features that stay in files.
+func TestPacksOfDenseInputsNeedMemory(t *testing.T) {
+	c, pack := config.Default(), filepath.Join(t.TempDir(), "pack")
+	d := &structured.Dataset{Name: "x", Offsets: []int{0, 1 << 21}, Dim: 1 << 21, Source: endless{}}
+	if _, err := packs.Write(pack, &c, d, inputs.Inputs{WordRows: &inputs.WordRows{}}, chains.Notation{}); err == nil ||
+		!strings.HasPrefix(err.Error(), "packing 2097152 dense inputs of 2097152 words would take about 16384.0 GiB") {
+		t.Errorf("%v", err)
+	}
+	c.Task = "localise"
+	if _, err := packs.Write(pack, &c, d, inputs.Inputs{}, chains.Notation{}); !structured.IsBadInput(err) ||
+		!strings.HasPrefix(err.Error(), "--task localise cannot be packed") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(pack); err == nil {
+		t.Error("a pack is left")
+	}
 }
 
 // A pack that lacks what the data need is refused, with its name.

@@ -21,33 +21,36 @@ func TestGraphsAreCertified(t *testing.T) {
 		t.Skip("long; the race detector runs shorter tests of the same code")
 	}
 	const n = 16
-	for _, edges := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
-		for _, forest := range []bool{true, false} {
-			for _, c := range []struct {
-				loss    engine.Loss
-				methods []train.Method
-				gap     float64
-			}{
-				{engine.Hinge, append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &methods.NSlack{}, &methods.AGM{}, &sdca.SDCA{Online: true}), 3e-2},
-				{engine.CRF, []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}, &sdca.SDCA{Online: true}, &methods.AGM{}}, 1e-3},
-			} {
-				smoothing := traintest.L2
-				if c.loss == engine.CRF {
-					smoothing = traintest.Entropy
-				}
-				p := traintest.GraphProblem(n, forest, edges, c.loss, smoothing, 4./n)
-				t.Run(fmt.Sprintf("%s, forest %v, %v", edges, forest, c.loss), func(t *testing.T) {
-					agree(t, p, c.methods, func(m train.Method) int {
-						switch m.(type) {
-						case *methods.BCFW, *methods.BCPFW, *methods.FrankWolfe, *methods.CuttingPlane, *sdca.SDCA:
-							return 200
-						case *methods.AGM:
-							return 100
-						}
-						return 40
-					}, c.gap, 1e-5)
-				})
+	for _, on := range []struct {
+		edges  graphs.Edges
+		forest bool
+	}{{graphs.Own, false}, {graphs.Typed, true}, {graphs.Potts, false}} {
+		for _, c := range []struct {
+			loss    engine.Loss
+			methods []train.Method
+			gap     float64
+		}{
+			{engine.Hinge, append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{},
+				&methods.CuttingPlane{}, &methods.NSlack{}, &methods.AGM{}, &sdca.SDCA{Online: true}), 3e-2},
+			{engine.CRF, []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{},
+				&sdca.SDCA{Online: true}, &methods.AGM{}}, 1e-3},
+		} {
+			smoothing := traintest.L2
+			if c.loss == engine.CRF {
+				smoothing = traintest.Entropy
 			}
+			p := traintest.GraphProblem(n, on.forest, on.edges, c.loss, smoothing, 4./n)
+			t.Run(fmt.Sprintf("%s, forest %v, %v", on.edges, on.forest, c.loss), func(t *testing.T) {
+				agree(t, p, c.methods, func(m train.Method) int {
+					switch m.(type) {
+					case *methods.BCFW, *methods.BCPFW, *methods.FrankWolfe, *methods.CuttingPlane, *sdca.SDCA:
+						return 200
+					case *methods.AGM:
+						return 100
+					}
+					return 40
+				}, c.gap, 1e-5)
+			})
 		}
 	}
 }

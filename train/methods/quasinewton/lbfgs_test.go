@@ -92,6 +92,30 @@ func TestStatesShowTheSmoothing(t *testing.T) {
 	}
 }
 
+// While μ falls, a state shows the objective smoothed by the μ that the next pass begins with, also after a pass in which
+// it fell: a smoothed hinge that is less the larger μ is, and never more than the hinge.
+func TestStatesShowTheFallingSmoothing(t *testing.T) {
+	p := correlated(t, 1)
+	p.Loss, p.Smoothing = engine.Hinge, traintest.Entropy
+	m := &LBFGS{}
+	s := traintest.Start(t, m, p)
+	falls := 0
+	for range 25 {
+		before := m.μ
+		traintest.Passes(t, m, p, s, 1)
+		if s.Mu != m.μ || m.μ > before || !(s.Smoothed >= s.Dual) {
+			t.Errorf("pass %d shows μ = %g with an objective of %g and a bound of %g, and goes on with %g after %g", s.Passes,
+				s.Mu, s.Smoothed, s.Dual, m.μ, before)
+		}
+		if m.μ < before {
+			falls++
+		}
+	}
+	if falls < 2 {
+		t.Errorf("μ falls %d times", falls)
+	}
+}
+
 // If rounding prevents any further progress, the method says so.
 func TestLBFGSIsDone(t *testing.T) {
 	p := traintest.NoisyProblem(30, engine.CRF, oracles.Smoothing{}, 0.5)
