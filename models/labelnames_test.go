@@ -21,7 +21,7 @@ func TestLabelsAreUTF8(t *testing.T) {
 		{"x.crfsuite", "tag", "O\ta\n\xe9\tb\n", ":2: ", nil},
 		{"x.conllu", "parse", goodTree + strings.Replace(goodTree, "dep", "d\xe9p", 1), ":4: ", nil},
 		{"x.conllu", "tag", goodTree + strings.Replace(goodTree, "X", "\xe9", 1), ":4: ", func(c *config.Config) { c.Label = "upos" }},
-		{"x.brackets", "constituency", "(S (NN a) (VB b))\n(S (N\xe9 (NN a) (NN c)) (VB b))\n", ":2: ", nil},
+		{"x.brackets", "constituency", "(S (NN a) (VB b))\n(S (N\xe9 (NN a) (NN c)) (VB b))\n", ":2, position 0: ", nil},
 	} {
 		for latin1, line := range map[string]string{"\xe9": test.line, "é": ""} {
 			c := config.Default()

@@ -79,13 +79,20 @@ func (s source) other(d *structured.Dataset) string {
 	return s.own.Scheme
 }
 
+// readBrackets makes tags of what brackets mark in d; with among, d is beside text that has tags.
+func (s source) readBrackets(d *structured.Dataset, among bool) error {
+	found, err := chains.ReadBrackets(d, among)
+	if found {
+		s.Remarks.Add(remarks.Remark{Level: slog.LevelInfo, What: remarks.Brackets, Times: d.Len(), First: d.Where(0)})
+	}
+	return err
+}
+
 // convert converts the tags of d to those of the source, or of the model. What brackets mark becomes tags of iob2.
 func (s source) convert(d *structured.Dataset) error {
-	if s.labels == nil || chains.EntityTags(s.labels) { // others learned brackets as they are
-		if found, err := chains.ReadBrackets(d); err != nil {
+	if s.labels == nil && !s.plainBrackets || s.labels != nil && chains.EntityTags(s.labels) { // others learned brackets as they are
+		if err := s.readBrackets(d, s.labels != nil); err != nil {
 			return err
-		} else if found {
-			s.Remarks.Add(remarks.Remark{Level: slog.LevelInfo, What: remarks.Brackets, Times: d.Len(), First: d.Where(0)})
 		}
 	}
 	to := s.scheme

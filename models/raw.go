@@ -287,6 +287,7 @@ func (s source) readTraining(value string, beside []Beside, from continuedModels
 	files := formats.Files(value)
 	s.hashBits = from.hashBits(s.hashBits)
 	if from.start != nil {
+		s.plainBrackets = from.start.Labels.Len() > 0 && !chains.EntityTags(from.start.Labels)
 		if names := from.start.Labels; s.task.TakesSetting("label-names") && !numbered(names) && s.config.LabelNames == "" {
 			s.labels = names
 		}
@@ -312,6 +313,13 @@ func (s source) readTraining(value string, beside []Beside, from continuedModels
 			return nil, err
 		}
 		sets = append(sets, d)
+	}
+	if tags := func(d *structured.Dataset) bool { return d.Labels != nil && chains.EntityTags(d.Alphabet) }; s.task.Labels && !s.plainBrackets && slices.ContainsFunc(sets, tags) {
+		for _, d := range sets { // files without entities have no brackets that tell
+			if err := s.readBrackets(d, true); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if s.localise != nil && s.localise.Learn {
 		if err := s.localise.Complete(sets...); err != nil {

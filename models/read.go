@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
@@ -170,6 +171,15 @@ func (s source) keep(d *structured.Dataset) error { return keepKnown(s.task, d, 
 func keepKnown(t tasks.Task, d *structured.Dataset, labels *structured.Alphabet) error {
 	if t.Known != nil {
 		return t.Known(d, labels)
+	}
+	return readPartial(d, labels)
+}
+
+// readPartial reads labels of text that may be known in part. Brackets of entities are read only where all are known.
+func readPartial(d *structured.Dataset, labels *structured.Alphabet) error {
+	if names := structured.NewAlphabet(d.Column(text.LabelColumn)...).Names(); chains.Bracketed(names) {
+		return structured.BadInput("%s: labels in brackets, such as %s, expected tags, such as B-PER: brackets are read where all labels are known",
+			d.Name, structured.SomeOf(names))
 	}
 	return text.ReadPartialLabels(d, labels)
 }

@@ -70,7 +70,8 @@ type reading struct {
 	onDisk bool          // features of npz archives stay in their files
 	inputs inputs.Inputs // of text; an empty one leaves columns as they are
 
-	minCount, hashBits int // of the attributes of a crfsuite file without a dictionary
+	plainBrackets      bool // labels that are brackets stay as they are, as a model learned them
+	minCount, hashBits int  // of the attributes of a crfsuite file without a dictionary
 
 	tag    func(d *structured.Dataset, threads int) error          // labels words before inputs are made, or nil
 	check  func(d *structured.Dataset, say *remarks.Remarks) error // refuses text whose columns are others, or nil
@@ -256,7 +257,7 @@ func (s source) readLabelled(r io.Reader, path string) (*structured.Dataset, err
 	case s.optional && d.Column(text.LabelColumn) == nil:
 		forgetLabels(d, s.labels)
 	default:
-		err = text.ReadPartialLabels(d, s.labels)
+		err = readPartial(d, s.labels)
 	}
 	return d, err
 }

@@ -9,8 +9,11 @@ import (
 
 // Bracketed reports whether labels mark entities with brackets, as OntoNotes and CoNLL-2012 do, none inside another:
 // (X* opens an X, *) closes it, (X*) or (X) is one of a single token, and * stands inside and outside.
-func Bracketed(labels []string) bool {
-	opens := false
+func Bracketed(labels []string) bool { return bracketed(labels, false) }
+
+// bracketed is Bracketed; among others that have entities, text without any, whose labels are *, is told as well.
+func bracketed(labels []string, among bool) bool {
+	opens := among && len(labels) > 0
 	for _, label := range labels {
 		_, open, _, ok := bracket(label)
 		if !ok {
@@ -31,9 +34,10 @@ func bracket(label string) (typ string, opens, closes, ok bool) {
 }
 
 // ReadBrackets rewrites gold labels that are brackets (Bracketed) as tags of the scheme iob2, and reports whether they
-// were. Brackets that do not match are bad input. Columns keep the text of the file.
-func ReadBrackets(d *structured.Dataset) (bool, error) {
-	if d.LabelSets != nil || !Bracketed(d.Alphabet.Names()) {
+// were. Brackets that do not match are bad input. With among, d is beside text that has entity tags, and * alone is
+// outside of them. Columns keep the text of the file.
+func ReadBrackets(d *structured.Dataset, among bool) (bool, error) {
+	if d.LabelSets != nil || !bracketed(d.Alphabet.Names(), among) {
 		return false, nil
 	}
 	outside := Spelling{}.outside()

@@ -22,7 +22,7 @@ func bracketsOf(sentences ...string) *structured.Dataset {
 
 func TestReadBrackets(t *testing.T) {
 	d := bracketsOf("* (PER* * *) (GPE) (GPE*) *", "(PER*)")
-	found, err := ReadBrackets(d)
+	found, err := ReadBrackets(d, false)
 	if !found || err != nil {
 		t.Fatal(found, err)
 	}
@@ -39,16 +39,23 @@ func TestReadBrackets(t *testing.T) {
 	for _, other := range []string{"O B-PER", "* **", "(X* O", "((S* *) *)", "(S*) (A*))", "* *", "a* b*", "( )", "(X", ") (Y*)", "X*) (Y*)", "() (Y*)"} {
 		d := bracketsOf(other)
 		names := d.Alphabet
-		if found, err := ReadBrackets(d); found || err != nil || d.Alphabet != names {
+		if found, err := ReadBrackets(d, false); found || err != nil || d.Alphabet != names {
 			t.Errorf("%q: %v, %v", other, found, err)
 		}
+	}
+	outside := bracketsOf("* * *", "*") // beside text with entities
+	if found, err := ReadBrackets(outside, true); !found || err != nil || !slices.Equal(outside.Alphabet.Names(), []string{"O"}) {
+		t.Errorf("%v %v, labels %q", found, err, outside.Alphabet.Names())
+	}
+	if found, err := ReadBrackets(bracketsOf("O B-A"), true); found || err != nil {
+		t.Errorf("tags were taken for brackets: %v %v", found, err)
 	}
 	for text, want := range map[string]string{
 		"(A* (B*) *)": "x:2: (B*) opens inside of (A*, expected *) before it",
 		"(A*) *)":     "x:2: *) closes nothing, expected a label such as (PER* before it",
 		"* (A* *":     "x:2: (A* is open at the end of its sentence, expected *) behind it",
 	} {
-		if _, err := ReadBrackets(bracketsOf(text)); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+		if _, err := ReadBrackets(bracketsOf(text), false); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, expected %s", text, err, want)
 		}
 	}

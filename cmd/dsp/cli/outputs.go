@@ -62,7 +62,8 @@ func orPrinted(cmd *cobra.Command) string {
 }
 
 // readFlags are the flags that name files to read.
-var readFlags = []string{"model", "input", "data", "train", "dev", "test", "gold", "predicted", "dense", "links", "weights", "evidence"}
+var readFlags = []string{"model", "input", "data", "train", "dev", "test", "gold", "predicted", "dense", "links", "boxes", "config", "template",
+	"weights", "evidence"}
 
 // overwritten returns the flag of an input that a file to write would replace, or the verb where it is an argument.
 // import and calibrate may replace the model that they read.

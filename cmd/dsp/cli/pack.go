@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -99,7 +100,12 @@ func pack(ctx context.Context, given config.Config, out string) (packs.Summary, 
 		if err == nil {
 			r.Remarks().Log(slog.Default())
 		}
-		return s, err
+		if !errors.Is(err, packs.ErrBrackets) {
+			return s, err
+		}
+		if r, err = models.Resolve(given); err != nil { // to read it whole, and say each remark once
+			return packs.Summary{}, err
+		}
 	}
 	data, err := host.Await(ctx, r.Data)
 	if err != nil {

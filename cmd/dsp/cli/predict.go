@@ -54,6 +54,7 @@ func (v *predictVerb) run(cmd *cobra.Command) error {
 		return err
 	}
 	o, asJSON := &v.asked.Options, isSet(cmd, "json")
+	o.Threads = v.Threads
 	if v.questions.selected > 0 {
 		return v.questions.run(cmd.Context(), &v.modelFlags, m, *o, asJSON)
 	}

@@ -57,15 +57,6 @@ func release(cmd *cobra.Command, u *modelFlags, to string) error {
 	if m.Unfinished > 0 {
 		return structured.BadInput("%s: the run is not finished; dsp train --resume continues it", u.model)
 	}
-	from, err := models.FileOf(u.model)
-	if err != nil {
-		return err
-	}
-	if was, err := os.Stat(from); err == nil {
-		if is, err := os.Stat(to); err == nil && os.SameFile(was, is) {
-			return structured.BadInput("--to %s: this is the model itself, which has the names; give another file", to)
-		}
-	}
 	r, err := m.Release()
 	if err != nil {
 		return err

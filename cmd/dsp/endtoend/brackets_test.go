@@ -44,4 +44,25 @@ func TestEntitiesInBrackets(t *testing.T) {
 	}
 	broken := write(t, "broken.conll", brackets.String()+"Ann (PER*\nLee *\n")
 	dsp(t, "train", "--train", broken, "--out", filepath.Join(t.TempDir(), "run")).refused(exitBadInput, "broken.conll:49: (PER* is open at the end of its sentence")
+
+	// Files without entities, whose labels are all *, beside those with some; packs; models that learned brackets as labels; known labels to keep.
+	none := write(t, "none.conll", "Ann *\nsees *\n\n")
+	both := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--train", none+","+inBrackets, "--dev", none, "--passes", "3", "--quiet", "--out", both).ok()
+	if got := dsp(t, "info", both).ok().stdout; !strings.Contains(got, "B-GPE") || strings.Contains(got, "*") {
+		t.Errorf("the labels of several files are in %s", got)
+	}
+	dsp(t, "eval", "--model", both, "--data", none).ok()
+	packed := filepath.Join(t.TempDir(), "x.pack")
+	if got := dsp(t, "data", "pack", "--train", inBrackets, "--out", packed).ok(); !strings.Contains(got.stdout+got.stderr, "5 labels") {
+		t.Errorf("pack says %s%s", got.stdout, got.stderr)
+	}
+	dsp(t, "predict", "--model", both, "--input", inBrackets, "--force").refused(exitBadInput, "brackets.conll", "labels in brackets")
+	plain := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--train", write(t, "plain.conll", strings.Repeat("Ann x\nLee y\n\n", 5)), "--passes", "2", "--quiet", "--out", plain).ok()
+	more := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--train", inBrackets, "--init", plain, "--passes", "2", "--quiet", "--out", more).ok()
+	if got := dsp(t, "info", more).ok().stdout; strings.Contains(got, "B-GPE") || !strings.Contains(got, "(GPE)") {
+		t.Errorf("labels of a model that has none of entities are continued as %s", got)
+	}
 }

@@ -40,7 +40,7 @@ func TestExportRelease(t *testing.T) {
 	dsp(t, "export", "--model", to, "--release", "--to", to+"2.safetensors").refused(2, "released before")
 	dsp(t, "export", "--model", tagger(t), "--release", "--to", "x.npz").refused(2, "x.npz", ".safetensors")
 	dsp(t, "export", "--model", tagger(t), "--release", "--to", t.TempDir()).refused(2, ".safetensors")
-	dsp(t, "export", "--model", to, "--release", "--to", to).refused(2, "the model itself")
+	dsp(t, "export", "--model", to, "--release", "--to", to).refused(2, "this is what --model reads")
 	dsp(t, "export", "--model", tagger(t), "--release", "--to", to, "--weights").refused(2, "--weights", "--release")
 	dsp(t, "export", "--model", tagger(t), "--release", "--to", to, "--data", "x").refused(2, "--data", "--release")
 }

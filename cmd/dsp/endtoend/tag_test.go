@@ -219,7 +219,7 @@ func TestWriteAttributes(t *testing.T) {
 			t.Errorf("a text model on its own attributes: %q", line)
 		}
 	}
-	dsp(t, "data", "attributes", "--input", attributes, "--to", attributes).refused(exitBadInput, "text in columns")
+	dsp(t, "data", "attributes", "--input", attributes, "--to", attributes+".again").refused(exitBadInput, "text in columns")
 
 	// Those that a model makes give its own predictions, with gold labels and without.
 	model, unseen := filepath.Join(dir, "run0"), "the\tO\ngreen\tO\nfox\tB-X\n\nthe\tO\nred\tB-X\n"

@@ -6,6 +6,7 @@ package packs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -166,6 +167,9 @@ func Streams(c *config.Config) bool {
 	return f.Numbered || f.Columns && attributes
 }
 
+// ErrBrackets is returned by Stream for labels that are brackets, which only readers of whole files make tags of.
+var ErrBrackets = errors.New("labels are brackets")
+
 // Stream reads the training data of c, which is resolved, piece by piece, and packs them; the memory that it needs is
 // that of the dictionary and of some pieces. The pack is that of Write, to the byte. Reading stops when ctx ends; say
 // gets what there is to say of examples.
@@ -189,6 +193,9 @@ func Stream(ctx context.Context, path string, c *config.Config, say *remarks.Rem
 	}
 	if bad := say.Reasons(); s.builder.Examples == 0 && len(bad) > 0 {
 		return Summary{}, remarks.AllBad(c.Train, bad[0])
+	}
+	if chains.Bracketed(s.labels.Names()) {
+		return Summary{}, ErrBrackets
 	}
 	f := &safetensors.File{}
 	if err := s.finish(f); err != nil {

@@ -43,8 +43,12 @@ func target(path string) (string, error) {
 		if err != nil {
 			return path, nil // it is no link: a new file
 		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
+		if !filepath.IsAbs(to) { // in the folder that the link is in, which may be reached by links, too
+			folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+			if err != nil {
+				return "", err
+			}
+			to = filepath.Join(folder, to)
 		}
 		path = to
 	}

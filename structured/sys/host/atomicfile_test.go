@@ -119,6 +119,28 @@ func TestWriteFileFollowsDanglingLinks(t *testing.T) {
 	}
 }
 
+// A link is relative to the folder that it is in, also where a link leads to that folder.
+func TestDanglingLinkInALinkedFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "real", "deep"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"to": filepath.Join("real", "deep"), filepath.Join("real", "deep", "file"): filepath.Join("..", "new")} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := WriteFile(filepath.Join(dir, "to", "file"), func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "real", "new")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "new")); err == nil {
+		t.Error("the file was written beside the link to the folder")
+	}
+}
+
 func TestWriteFileNeedsFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing", "a")
 	err := WriteFile(path, func(io.Writer) error { return nil })

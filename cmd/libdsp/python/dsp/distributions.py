@@ -17,7 +17,8 @@ batch of B examples:
                      float64, which takes longer than marginals
 
 Where potentials of an example are NaN, +∞ or beyond ±1e30, all its answers are NaN: sums and their derivatives, max,
-and the score of the one output that topk has. That output, and argmax, is the best one if these potentials were 0.
+and the score of the one output that topk has. That output, and argmax, is the best one if these potentials were 0, and
+of a chain's ends those that they are added to.
 score(y) is the plain sum. sample, whose answers have no scores, refuses such an example, and one whose outputs are all
 forbidden.
 
