@@ -105,8 +105,8 @@ def _tensor(x):
 
 def _kinds(tensors):
     """The types and devices of tensors; None where they are those of the answers of the library, as is usual."""
-    if not all(map(torch.is_tensor, tensors)):  # which _numbers refuses
-        return None
+    if not all(map(torch.is_tensor, tensors)):  # _numbers refuses them
+        return [(None, None)] * len(tensors)
     for x in tensors:
         if x.dtype is not torch.float32 or not x.is_cpu:
             return [(x.dtype, x.device) for x in tensors]
