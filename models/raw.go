@@ -314,7 +314,8 @@ func (s source) readTraining(value string, beside []Beside, from continuedModels
 		}
 		sets = append(sets, d)
 	}
-	if tags := func(d *structured.Dataset) bool { return d.Labels != nil && chains.EntityTags(d.Alphabet) }; s.task.Labels && !s.plainBrackets && slices.ContainsFunc(sets, tags) {
+	tags := func(d *structured.Dataset) bool { return d.Labels != nil && chains.EntityTags(d.Alphabet) }
+	if s.task.Labels && !s.plainBrackets && slices.ContainsFunc(sets, tags) {
 		for _, d := range sets { // files without entities have no brackets that tell
 			if err := s.readBrackets(d, true); err != nil {
 				return nil, err

@@ -178,8 +178,8 @@ func keepKnown(t tasks.Task, d *structured.Dataset, labels *structured.Alphabet)
 // readPartial reads labels of text that may be known in part. Brackets of entities are read only where all are known.
 func readPartial(d *structured.Dataset, labels *structured.Alphabet) error {
 	if names := structured.NewAlphabet(d.Column(text.LabelColumn)...).Names(); chains.Bracketed(names) {
-		return structured.BadInput("%s: labels in brackets, such as %s, expected tags, such as B-PER: brackets are read where all labels are known",
-			d.Name, structured.SomeOf(names))
+		return structured.BadInput("%s: labels in brackets, such as %s, expected tags, such as B-PER: "+
+			"brackets are read where all labels are known", d.Name, structured.SomeOf(names))
 	}
 	return text.ReadPartialLabels(d, labels)
 }

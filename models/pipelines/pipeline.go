@@ -116,8 +116,8 @@ const (
 	GivenTokens                  // every line is a sentence, and white space separates its tokens
 )
 
-// Split returns the sentences of a text, with their tokens and words but without tags and trees. MISC has the places of tokens in the text, in
-// characters from start.
+// Split returns the sentences of a text, with their tokens and words but without tags and trees. MISC has the places of
+// tokens in the text, in characters from start.
 func (w *Worker) Split(text string, start int, given Given) ([]conllu.Sentence, error) {
 	paragraphs := Pieces(text, given)
 	t := newTable(characters.Columns...)

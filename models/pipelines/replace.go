@@ -125,8 +125,8 @@ func (t *trainer) columnsOf(name string) string {
 	return tagStages[k].table(nil, nil).columnSetting()
 }
 
-// stays reports whether a file of a stage stays when another model takes its place: the labels of folds, which later stages learn from, and what
-// begins another run of the stage (dsp train --config STAGE/config.yaml).
+// stays reports whether a file of a stage stays when another model takes its place: the labels of folds, which later
+// stages learn from, and what begins another run of the stage (dsp train --config STAGE/config.yaml).
 func stays(file string) bool {
 	if strings.HasPrefix(file, "fold") {
 		return true

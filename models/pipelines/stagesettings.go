@@ -33,8 +33,8 @@ const biaffinePasses = 6
 // encodedDropout is that of a biaffine parser that reads an encoder, whose rows are many numbers for each word.
 const encodedDropout = 0.2
 
-// parserNet is the network of the parser. With an encoder it is biaffine if nothing is said: a linear one would add what the rows of both ends of an
-// arc say; that one sees them together.
+// parserNet is the network of the parser. With an encoder it is biaffine if nothing is said: a linear one would add what
+// the rows of both ends of an arc say; that one sees them together.
 func parserNet(c *config.Config) string {
 	usual := "linear"
 	if c.Encoder != "" {
