@@ -101,6 +101,48 @@ func (x *AffinePath) Archive(a Archive) {
 	a.Count("mean.iterates", &x.Count)
 }
 
+// Point is weights w = p·v + q·b in the form that steps on sparse inputs keep, without ever computing w
+// (affinepath.go). The potentials are linear in w, so those at v and at b give those at w. Soft thresholds are not
+// linear: with them, w is computed in the rows that a batch touches. So it is with bounds.
+type Point struct {
+	p, q   float64
+	v, b   []float32
+	τ      float32        // w are the soft thresholds of these weights,
+	box    *Bounds        // cut off at these bounds, or nil
+	device bool           // w is the iterate of the path that is open on the device, and none of this
+	rows   *sparse.Linear // where byRows
+	byRows bool           // the weights that a batch touches are computed from all this, with a threshold or bounds
+}
+
+// At returns a weight vector as a point.
+func At(w []float32) Point { return Point{p: 1, v: w} }
+
+// Thresholded returns the point of the weights sign(v_j)·max(|v_j| − τ, 0).
+func Thresholded(v []float32, τ float32) Point { return Point{p: 1, v: v, τ: τ} }
+
+// place returns where w is, for a device, which has no points but plain vectors and its own iterate.
+func (w *Point) place() Place {
+	if w.device {
+		return Iterate
+	}
+	return OnHost(w.v)
+}
+
+// weights returns w. If that is not a vector that exists already, it is written to scratch.
+func (w *Point) weights(scratch *[]float32) []float32 {
+	if w.τ == 0 && w.box == nil {
+		return w.v
+	}
+	*scratch = vec.Grow(*scratch, len(w.v))
+	vec.Soften(w.τ, w.v, *scratch)
+	if w.box != nil {
+		for j, x := range *scratch {
+			(*scratch)[j] = w.box.clip(x)
+		}
+	}
+	return *scratch
+}
+
 // densePath takes a path's steps on whole vectors, for dense inputs.
 type densePath struct {
 	*AffinePath

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
@@ -24,6 +26,31 @@ type Engine struct {
 	group   group          // of ranks, which share the work of passes and steps
 	vectors vectors        // memory for gradients and for vectors of methods
 	soft    softSearch     // scratch memory
+}
+
+// access is how an engine on the host reaches weights, and so where it keeps gradients: for dense inputs in vectors,
+// one for each lane (denseaccess.go), and for sparse ones in potential space, since steps touch few rows
+// (rowaccess.go).
+type access interface {
+	// pass evaluates the shards of a pass and adds up their sums and gradients; these on the last rank alone, if
+	// toLast.
+	pass(ctx context.Context, p pass, toLast bool) error
+	// step evaluates a batch and returns its gradient.
+	step(ctx context.Context, s stepLanes) (Gradient, error)
+	// lower returns the linear lower bound on the mean loss that a dual point proves, from the sums over examples at w
+	// and the sum g of their gradients, as pass leaves it with toLast.
+	lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error)
+	// mostRanks returns how many ranks can have a share of a pass, and examplesOf those that a rank has, in the order
+	// of the shards.
+	mostRanks() int
+	examplesOf(rank int) []int
+	// gradients returns how many vectors so many lanes have for gradients.
+	gradients(lanes int) int
+	// roundWeights returns what the rounds of dual methods know of the weights.
+	roundWeights() roundWeights
+	pathStepper(x *AffinePath) pathStepper
+	// erase sets to zero all weights of w that a pullback of v changes.
+	erase(v *structured.Marginals, batch *structured.Batch, w []float32)
 }
 
 // NewEngine returns an engine for the objective, on the host. It uses up to the given number of threads (at least 1).

@@ -139,3 +139,30 @@ func (e *Engine) UpperAnswers(ctx context.Context, w []float32, found func(i int
 	total, err := hostBackend{e}.values(ctx, w, e.layout.shards, found)
 	return e.roundUp(total.Primal/float64(e.Len())+e.regulariser(w), total), err
 }
+
+// overShards runs work on every shard and returns the sums over the lanes. Unless g [Dim] is nil, it adds Jᵀv to g,
+// where v is what work leaves in its lane. It sums in float64 if the scorer can, and else in float32.
+func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
+	return e.sumOverShards(ctx, shards, g, false, work)
+}
+
+// sumOverShards is overShards. With toLast, g may have the sum on the last rank alone, as lower takes it.
+func (e *Engine) sumOverShards(ctx context.Context, shards [][]int, g []float64, toLast bool,
+	work func(ln *Lane) error) (Sums, error) {
+	p := pass{engine: e, shards: shards, g: g, work: work, sums: make([]Sums, min(e.layout.lanes, len(shards)))}
+	err := e.access.pass(ctx, p, toLast)
+	var total Sums
+	for _, s := range p.sums {
+		total.add(s)
+	}
+	return total, err
+}
+
+// pass is work on the shards of a full pass.
+type pass struct {
+	engine *Engine
+	shards [][]int
+	g      []float64 // the gradient, or nil
+	work   func(ln *Lane) error
+	sums   []Sums // by lane
+}

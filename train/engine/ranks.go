@@ -242,3 +242,40 @@ func (e *Engine) apart(work func() error) error {
 	e.group.Group = g
 	return err
 }
+
+// endsRun reports whether an error ends the run of this process, of which the others learn. Potentials that are not
+// finite do not: methods go on after them, alike on all ranks.
+func endsRun(err error) bool {
+	if err == nil {
+		return false
+	}
+	var bad *NonFiniteError
+	return !errors.As(err, &bad)
+}
+
+// SameOnAll returns err if it ends the run, and else the first rank's error that says that potentials are not finite.
+func (e *Engine) SameOnAll(ctx context.Context, err error) error {
+	return sameOnAll(ctx, e.group.Group, err)
+}
+
+func sameOnAll(ctx context.Context, group ranks.Group, err error) error {
+	if endsRun(err) || group.Size() == 1 {
+		return err
+	}
+	var x ranks.Exchange
+	if anyFailed, lost := x.AllGather(ctx, group, err != nil, func(int, func([]byte)) {}); lost != nil || !anyFailed {
+		return lost
+	}
+	var mine []byte
+	var bad *NonFiniteError
+	if errors.As(err, &bad) {
+		mine = append([]byte{1}, bad.Where...)
+	}
+	all, lost := group.AllGather(ctx, mine)
+	for _, x := range all {
+		if len(x) > 0 {
+			return &NonFiniteError{Where: string(x[1:])}
+		}
+	}
+	return lost
+}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"sort"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
@@ -244,3 +245,158 @@ func (s *stepLanes) gatherShards(l int, known bool, do func([]byte),
 func answersFound(found *shardResult) []*structured.Marginals {
 	return []*structured.Marginals{&found.Answer.U}
 }
+
+// denseBatch are the strands of a step on dense inputs: lanes of its shards. rowaccess.go has those of sparse ones.
+type denseBatch struct {
+	stepLanes
+	access *denseAccess
+	values []float32 // the gradient, packed if there are several ranks and it is not touched everywhere
+	pieces [][]byte  // scratch memory
+}
+
+func (h *denseAccess) step(ctx context.Context, of stepLanes) (Gradient, error) {
+	s := &h.current
+	*s = denseBatch{stepLanes: of, access: h, pieces: s.pieces[:0]}
+	h.touched.findAhead(h.Data, of.examples)
+	h.touched.ahead = false
+	err := h.evaluateAndAdd(ctx, s.group(), s)
+	for _, ln := range h.team.lanes[:s.lanes] {
+		h.touched.uses(ln.grad) // there is none of other ranks' lanes
+	}
+	if err != nil {
+		return nil, err
+	}
+	h.gradient = denseGradient{s.sum(), h.touched}
+	return &h.gradient, nil
+}
+
+func (s *denseBatch) run(ctx context.Context, lo, hi int) error {
+	return s.evaluate(ctx, lo, hi, s.answers, s)
+}
+
+func (s *denseBatch) begin(ln *Lane) {
+	ln.giveGradient()
+	if s.engine.touched.everywhere() || ln.full {
+		clear(ln.grad)
+		ln.full = false
+	}
+}
+
+func (s *denseBatch) pull(ln *Lane) error {
+	if ln.Sums.Moved == 0 {
+		return nil
+	}
+	return ln.Worker.Pullback(&ln.V, ln.grad)
+}
+
+func (s *denseBatch) gather(l int, known bool, do func([]byte)) {
+	if s.answers {
+		s.gatherShards(l, known, do, answersFound)
+	} else {
+		s.gatherShards(l, known, do, nil)
+	}
+}
+
+// total implements strands. A process alone adds to the gradient of its first lane, where it differs from zero. With
+// several ranks, numbers that are not touched do not pass from rank to rank.
+func (s *denseBatch) total() total {
+	e, h := s.engine, s.access
+	if s.group().Size() == 1 {
+		s.values = e.team.lanes[0].grad
+		s.pieces = append(s.pieces, vec.Bytes(s.values))
+		return total{pieces: s.pieces, window: 1, all: 1}
+	}
+	if h.shared == nil {
+		h.shared = make([]float32, e.Scorer.Dim())
+	}
+	n := 0
+	h.spans = h.spans[:0]
+	e.touched.each(func(lo, hi int) {
+		h.spans = append(h.spans, packed{lo, hi, n})
+		n += hi - lo
+	})
+	if s.values = h.shared; !e.touched.everywhere() {
+		h.packed = vec.Grow(h.packed, n)
+		s.values = h.packed
+	}
+	return cut(s.values)
+}
+
+func (s *denseBatch) add(lo, hi, from, to int) error {
+	e := s.engine
+	if s.group().Size() == 1 {
+		for _, ln := range e.team.lanes[1:hi] {
+			e.touched.axpy(1, ln.grad, s.values)
+		}
+		return nil
+	}
+	eachPiece(from, to, len(s.values), func(a, b int) {
+		for l := lo; l < hi; l++ { // ranks before lane 0 pass on what is there
+			addPacked(e.team.lanes[l].grad, s.access.spans, a, s.values[a:b], l == 0)
+		}
+	})
+	return nil
+}
+
+func (s *denseBatch) end(int, int) error { return nil }
+
+// sum returns the sum of the lanes' gradients.
+func (s *denseBatch) sum() []float32 {
+	e, h := s.engine, s.access
+	if s.group().Size() > 1 && !e.touched.everywhere() {
+		e.touched.uses(h.shared)
+		for _, of := range h.spans {
+			copy(h.shared[of.lo:of.hi], s.values[of.at:])
+		}
+		return h.shared
+	}
+	return s.values
+}
+
+// packed is where w[lo:hi] lies among numbers that are packed, from at on.
+type packed struct{ lo, hi, at int }
+
+// addPacked adds g to the packed numbers from at on, or sets them.
+func addPacked(g []float32, spans []packed, at int, to []float32, set bool) {
+	k := sort.Search(len(spans), func(k int) bool { return spans[k].at+spans[k].hi-spans[k].lo > at })
+	for len(to) > 0 {
+		from := g[spans[k].lo+at-spans[k].at : spans[k].hi]
+		n := min(len(from), len(to))
+		if set {
+			copy(to, from)
+		} else {
+			vec.Axpy(1, from[:n], to[:n])
+		}
+		to, at, k = to[n:], at+n, k+1
+	}
+}
+
+// denseGradient is a D that is a vector.
+type denseGradient struct {
+	values  []float32
+	touched *touchedRows // where D can differ from zero
+}
+
+func (g *denseGradient) AddTo(c float32, w []float32) { g.touched.axpy(c, g.values, w) }
+
+func (g *denseGradient) AddToTwo(c float32, w []float32, d float32, u []float32) {
+	g.AddTo(c, w)
+	g.AddTo(d, u)
+}
+
+func (g *denseGradient) Times(c float32, _ *[]float32) []float32 {
+	g.touched.each(func(lo, hi int) { vec.Scale(c, g.values[lo:hi]) })
+	return g.values
+}
+
+func (g *denseGradient) product(st *Step) float64 {
+	var soft []float32
+	return g.Dot(st.at.weights(&soft))
+}
+
+func (g *denseGradient) eachRow(do func(d []float32, lo, hi int)) {
+	g.touched.each(func(lo, hi int) { do(g.values, lo, hi) })
+}
+
+func (g *denseGradient) Norm2() float64          { return vec.Norm2(g.values) }
+func (g *denseGradient) Dot(w []float32) float64 { return vec.Dot64(g.values, w) }

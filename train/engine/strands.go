@@ -2,9 +2,13 @@ package engine
 
 import (
 	"context"
-	"errors"
+	"sync"
+	"sync/atomic"
 
-	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 )
@@ -71,43 +75,6 @@ func (e *Engine) evaluateAndAdd(ctx context.Context, group ranks.Group, s strand
 	return err
 }
 
-// endsRun reports whether an error ends the run of this process, of which the others learn. Potentials that are not
-// finite do not: methods go on after them, alike on all ranks.
-func endsRun(err error) bool {
-	if err == nil {
-		return false
-	}
-	var bad *NonFiniteError
-	return !errors.As(err, &bad)
-}
-
-// SameOnAll returns err if it ends the run, and else the first rank's error that says that potentials are not finite.
-func (e *Engine) SameOnAll(ctx context.Context, err error) error {
-	return sameOnAll(ctx, e.group.Group, err)
-}
-
-func sameOnAll(ctx context.Context, group ranks.Group, err error) error {
-	if endsRun(err) || group.Size() == 1 {
-		return err
-	}
-	var x ranks.Exchange
-	if anyFailed, lost := x.AllGather(ctx, group, err != nil, func(int, func([]byte)) {}); lost != nil || !anyFailed {
-		return lost
-	}
-	var mine []byte
-	var bad *NonFiniteError
-	if errors.As(err, &bad) {
-		mine = append([]byte{1}, bad.Where...)
-	}
-	all, lost := group.AllGather(ctx, mine)
-	for _, x := range all {
-		if len(x) > 0 {
-			return &NonFiniteError{Where: string(x[1:])}
-		}
-	}
-	return lost
-}
-
 // How many numbers of a gradient pass from rank to rank at once: pieceNumbers where ranks add to other pieces
 // meanwhile, and mostNumbers where they do not.
 const (
@@ -137,54 +104,199 @@ func eachPiece(from, to, n int, do func(a, b int)) {
 	}
 }
 
-// overShards runs work on every shard and returns the sums over the lanes. Unless g [Dim] is nil, it adds Jᵀv to g,
-// where v is what work leaves in its lane. It sums in float64 if the scorer can, and else in float32.
-func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
-	return e.sumOverShards(ctx, shards, g, false, work)
+// team does the work of an engine on the host: threads, the lanes that they work in, and what was found on shards that
+// have to outlive them.
+type team struct {
+	threads int
+	workers chan nets.Worker // one for each thread, of scorers whose workers are large; else nil
+	newLane func() *Lane
+	lanes   []*Lane        // grown on demand
+	results []*shardResult // grown on demand; lane l starts with that of number l
+
+	mutex      sync.Mutex          // of the oracles
+	truncators []oracles.Truncator // oracles of lanes that change potentials for which they are not exact
 }
 
-// sumOverShards is overShards. With toLast, g may have the sum on the last rank alone, as lower takes it.
-func (e *Engine) sumOverShards(ctx context.Context, shards [][]int, g []float64, toLast bool,
-	work func(ln *Lane) error) (Sums, error) {
-	p := pass{engine: e, shards: shards, g: g, work: work, sums: make([]Sums, min(e.layout.lanes, len(shards)))}
-	err := e.access.pass(ctx, p, toLast)
-	var total Sums
-	for _, s := range p.sums {
-		total.add(s)
+// newTeam returns a team for a scorer.
+func newTeam(threads int, scorer nets.Scorer, newLane func() *Lane) *team {
+	t := &team{threads: max(1, threads), newLane: newLane}
+	if nets.Tunes(scorer) {
+		t.workers = make(chan nets.Worker, t.threads)
+		for range t.threads {
+			t.workers <- scorer.NewWorker()
+		}
 	}
-	return total, err
+	return t
 }
 
-// pass is work on the shards of a full pass.
-type pass struct {
-	engine *Engine
-	shards [][]int
-	g      []float64 // the gradient, or nil
-	work   func(ln *Lane) error
-	sums   []Sums // by lane
+// inLanes calls work(l, lane) for lanes lo to hi−1 on the team's threads and returns the error of the first lane that
+// failed.
+func (t *team) inLanes(ctx context.Context, lo, hi int, work func(l int, ln *Lane) error) error {
+	t.growLanes(hi)
+	t.growResults(hi)
+	lanes := t.lanes
+	t.parallel(hi-lo, func(l int) {
+		l += lo
+		if t.workers != nil {
+			lanes[l].Worker = <-t.workers
+			defer func() { t.workers <- lanes[l].Worker }()
+		}
+		lanes[l].shardResult = t.results[l]
+		lanes[l].Err = host.Guard(func() error { return work(l, lanes[l]) })
+	})
+	for _, ln := range lanes[lo:hi] {
+		if ln.Err != nil {
+			return ln.Err
+		}
+	}
+	return ctx.Err()
 }
 
-// access is how an engine on the host reaches weights, and so where it keeps gradients: for dense inputs in vectors,
-// one for each lane (denseaccess.go), and for sparse ones in potential space, since steps touch few rows
-// (rowaccess.go).
-type access interface {
-	// pass evaluates the shards of a pass and adds up their sums and gradients; these on the last rank alone, if
-	// toLast.
-	pass(ctx context.Context, p pass, toLast bool) error
-	// step evaluates a batch and returns its gradient.
-	step(ctx context.Context, s stepLanes) (Gradient, error)
-	// lower returns the linear lower bound on the mean loss that a dual point proves, from the sums over examples at w
-	// and the sum g of their gradients, as pass leaves it with toLast.
-	lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error)
-	// mostRanks returns how many ranks can have a share of a pass, and examplesOf those that a rank has, in the order
-	// of the shards.
-	mostRanks() int
-	examplesOf(rank int) []int
-	// gradients returns how many vectors so many lanes have for gradients.
-	gradients(lanes int) int
-	// roundWeights returns what the rounds of dual methods know of the weights.
-	roundWeights() roundWeights
-	pathStepper(x *AffinePath) pathStepper
-	// erase sets to zero all weights of w that a pullback of v changes.
-	erase(v *structured.Marginals, batch *structured.Batch, w []float32)
+func (t *team) growLanes(n int) {
+	for len(t.lanes) < n {
+		t.lanes = append(t.lanes, t.newLane())
+	}
+}
+
+func (t *team) growResults(n int) {
+	for len(t.results) < n {
+		t.results = append(t.results, &shardResult{})
+	}
+}
+
+// parallel calls work(k) for k from 0 to n−1 on the team's threads. No call may panic.
+func (t *team) parallel(n int, work func(k int)) {
+	threads := min(t.threads, n)
+	if threads <= 1 {
+		for k := range n {
+			work(k)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range threads {
+		wg.Go(func() {
+			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+				work(k)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// watch counts the changes that an oracle makes to potentials for which it is not exact, if it is one of that kind.
+func (t *team) watch(oracle oracles.Maximiser) {
+	if by, ok := oracle.(oracles.Truncator); ok {
+		t.mutex.Lock()
+		t.truncators = append(t.truncators, by)
+		t.mutex.Unlock()
+	}
+}
+
+// truncated returns how many times oracles have changed potentials since the last call.
+func (t *team) truncated() (n int) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	for _, by := range t.truncators {
+		n += by.Truncated()
+		by.ResetTruncated()
+	}
+	return n
+}
+
+// Lane owns the scratch memory of one strand of work. It scores, evaluates and pulls back one shard after another.
+type Lane struct {
+	Shard                      // the current one
+	Worker  nets.Worker        // of the objective's scorer
+	precise nets.PreciseWorker // the same with sums in float64, for full passes; nil if the scorer has none
+	soft    []float32          // scratch memory for thresholded weights
+	rows    sparse.Rows        // those that the batch touches, for a point that needs them
+	grad    []float32          // nil for sparse inputs
+	dim     int                // of gradients
+	wide    []float64          // the gradient of a full pass, if it is summed in float64; nil for sparse inputs
+	full    bool               // whether grad may differ from zero anywhere
+	doubly  doubleLane
+	Err     error // the first error
+}
+
+// score computes the potentials of a lane's batch, with dropout if the seed is not 0 and the scorer supports it.
+func (w *Point) score(ln *Lane, dropout uint64) error {
+	var err error
+	worker, batch, θ, scratch := ln.Worker, &ln.Batch, &ln.Theta, &ln.φ
+	if w.byRows {
+		return worker.Score(w.touched(ln), batch, θ)
+	}
+	if soft, ok := worker.(nets.ThresholdWorker); ok && w.τ > 0 && w.box == nil {
+		err = soft.ScoreThresholded(w.v, w.τ, batch, θ)
+	} else if net, ok := worker.(nets.DropoutWorker); ok {
+		err = net.ScoreDropout(w.weights(&ln.soft), dropout, batch, θ)
+	} else {
+		err = worker.Score(w.weights(&ln.soft), batch, θ)
+	}
+	if err != nil {
+		return err
+	}
+	if w.q != 0 {
+		if err := worker.Score(w.b, batch, scratch); err != nil {
+			return err
+		}
+		for k := range θ.Parts {
+			vec.Axpby(float32(w.q), scratch.Parts[k].Values, float32(w.p), θ.Parts[k].Values)
+		}
+	} else if w.p != 1 {
+		for k := range θ.Parts {
+			vec.Scale(float32(w.p), θ.Parts[k].Values)
+		}
+	}
+	return nil
+}
+
+// touched returns weights that are w in the rows that the lane's batch touches.
+func (w *Point) touched(ln *Lane) []float32 {
+	ln.soft = vec.Grow(ln.soft, len(w.v))
+	p, q, free := float32(w.p), float32(w.q), w.rows.Unshrunk()
+	w.rows.Rows(&ln.Batch, &ln.rows)
+	for _, row := range ln.rows.Index {
+		lo, hi := w.rows.Row(row)
+		τ := w.τ
+		for _, r := range free {
+			if lo >= r[0] && hi <= r[1] { // a row lies within a range or outside
+				τ = 0
+			}
+		}
+		for j := lo; j < hi; j++ {
+			x := p * w.v[j]
+			if q != 0 {
+				x += q * w.b[j]
+			}
+			ln.soft[j] = w.softened(x, τ)
+		}
+	}
+	return ln.soft
+}
+
+// Potentials computes θ + ℓ of the lane's batch at a point (ℓ only if the loss has one) and applies the constraints.
+func (o *Objective) Potentials(ln *Lane, at Point) error { return o.potentials(ln, at, 0) }
+
+// potentials is Potentials with dropout. Seed 0 turns dropout off.
+func (o *Objective) potentials(ln *Lane, at Point, dropout uint64) error {
+	b, θ := &ln.Batch, &ln.Theta
+	ln.allowed.find(b)
+	if err := at.score(ln, dropout); err != nil {
+		return err
+	}
+	return o.Augment(b, θ)
+}
+
+// precisely is Potentials at w with sums in float64, if the scorer can take them.
+func (o *Objective) precisely(ln *Lane, w []float32) error {
+	if ln.precise == nil {
+		return o.Potentials(ln, At(w))
+	}
+	ln.allowed.find(&ln.Batch)
+	if err := ln.precise.ScorePrecisely(w, 0, &ln.Batch, &ln.Theta); err != nil {
+		return err
+	}
+	return o.Augment(&ln.Batch, &ln.Theta)
 }
