@@ -1,17 +1,14 @@
 package train
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/record"
 )
@@ -324,7 +321,7 @@ func (l *loop) certify(ctx context.Context) error {
 	if s.Deferred {
 		keep = l.due()
 		if !keep && !last {
-			return l.agree(ctx)
+			return l.Problem.SameOnRanks(ctx, s.W)
 		}
 		if err := l.complete(ctx, keep); err != nil {
 			return err
@@ -346,26 +343,7 @@ func (l *loop) certify(ctx context.Context) error {
 	if err := s.Check(l.Method.Name()); err != nil {
 		return err
 	}
-	return l.agree(ctx)
-}
-
-// agree refuses to go on if ranks have different weights.
-func (l *loop) agree(ctx context.Context) error {
-	g := l.Problem.Ranks()
-	if g.Size() == 1 {
-		return nil
-	}
-	sum := crc32.Checksum(vec.Bytes(l.s.W), crc32.MakeTable(crc32.Castagnoli))
-	all, err := g.AllGather(ctx, vec.Bytes([]uint32{sum}))
-	if err != nil {
-		return err
-	}
-	for rank, x := range all {
-		if !bytes.Equal(x, all[0]) {
-			return fmt.Errorf("rank %d has other weights than rank 0: the machines do not compute alike", rank)
-		}
-	}
-	return nil
+	return l.Problem.SameOnRanks(ctx, s.W)
 }
 
 // observe measures the current weights.

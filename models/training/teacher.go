@@ -34,7 +34,7 @@ func learn(c *config.Config, data *models.Data, m *models.Model, log *slog.Logge
 	l.share = data.TaughtHere()
 	size, copies := 0.0, 2.0 // targets, and their potentials
 	// Methods without data of their own need those of all examples.
-	if method, chosen := c.Optimiser(); data.Share.Size() > 1 && (!chosen || ownData(method, c)) {
+	if method, chosen := c.Optimiser(); !chosen || ownData(method, c) {
 		copies *= float64(l.share.Last-l.share.First) / float64(max(1, d.Len()))
 	}
 	for _, p := range form.Parts {

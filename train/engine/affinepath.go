@@ -35,6 +35,8 @@ type pathStepper interface {
 	include(a float64) (share float64)
 	observe(st *Step, start []float32, b int)
 	observed() (rise, progress float64, err error)
+	// observeEvery returns every how many steps observe costs little beside them.
+	observeEvery() int
 	finish() error
 }
 
@@ -86,6 +88,9 @@ func (x *AffinePath) Apart(steps func() error) error {
 // Observe adds the curvature data of a step on b examples at the path's current point: ‖D‖²/b² and ⟨D, w − w_0⟩/b,
 // where w_0 is the start of the path. It ignores a step if some of its answers are not exact.
 func (x *AffinePath) Observe(st *Step, start []float32, b int) { x.stepper.observe(st, start, b) }
+
+// ObserveEvery returns every how many steps of a pass one should be observed, so that this costs little beside them.
+func (x *AffinePath) ObserveEvery() int { return x.stepper.observeEvery() }
 
 // Observed returns both sums over the steps observed since the path was started.
 func (x *AffinePath) Observed() (rise, progress float64, err error) { return x.stepper.observed() }
@@ -152,6 +157,8 @@ type densePath struct {
 func (x *densePath) at() Point     { return Point{p: 1, v: x.W, τ: x.Threshold, box: x.bounds} }
 func (x *densePath) finish() error { return nil }
 
+func (x *densePath) observeEvery() int { return 1 }
+
 func (x *densePath) step(ρ, q, c, β float64, d Gradient) {
 	if q != 0 {
 		vec.Axpby(float32(q), x.b, float32(ρ), x.W)
@@ -206,6 +213,9 @@ func (x *sparsePath) at() Point {
 	w.byRows = w.box != nil || w.τ > 0 && (w.q != 0 || w.p != 1)
 	return w
 }
+
+// observeEvery is more than 1 because an observation gathers three times from rows that a step scatters to once.
+func (x *sparsePath) observeEvery() int { return 16 }
 
 // unfold turns the iterate and the mean into v and s.
 func (x *sparsePath) unfold() {

@@ -41,6 +41,8 @@ type backend interface {
 	precise() bool
 	unit() float64
 	scores(sums Sums, product float64) float64
+	// answering returns the host's oracle if memories have marginals of such oracles, and else nil.
+	answering(o oracles.Maximiser) oracles.Maximiser
 }
 
 // OnDevice reports whether an accelerator does the engine's work.

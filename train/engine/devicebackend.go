@@ -141,6 +141,8 @@ type rounder interface {
 
 func (r *deviceBackend) precise() bool { return false }
 
+func (r *deviceBackend) answering(oracles.Maximiser) oracles.Maximiser { return nil }
+
 func (r *deviceBackend) unit() float64 {
 	if device, ok := r.device.(rounder); ok {
 		return device.Unit()

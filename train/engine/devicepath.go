@@ -52,6 +52,9 @@ func (x *devicePath) observe(_ *Step, _ []float32, b int) { x.device.Observe(b) 
 
 func (x *devicePath) observed() (rise, progress float64, err error) { return x.device.Observed() }
 
+// observeEvery is 1, as every step covers all weights anyway.
+func (x *devicePath) observeEvery() int { return 1 }
+
 // finish copies the path to the host.
 func (x *devicePath) finish() error {
 	if !x.open {

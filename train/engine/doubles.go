@@ -57,7 +57,7 @@ func (e *Engine) UseDoubles() bool {
 func (e *Engine) Doubles() bool { return e.doubles.on }
 
 func (e *Engine) holdsDoubles() bool {
-	if _, sums := e.kind.Oracle().(oracles.DoubleSummer); !sums || e.doubles.tooNarrow || e.OnDevice() || e.Relaxed() != "" {
+	if _, sums := e.kind.Oracle().(oracles.DoubleSummer); !sums || e.doubles.tooNarrow || !e.backend.precise() || e.Relaxed() != "" {
 		return false
 	}
 	if !e.AttributesAlone() || !e.Loss.Smooth() || e.Loss == Quadratic {

@@ -117,6 +117,9 @@ func (e hostBackend) values(ctx context.Context, w []float32, shards [][]int, fo
 func (e hostBackend) pathStepper(x *AffinePath) pathStepper { return e.access.pathStepper(x) }
 
 func (e hostBackend) unit() float64 { return Unit }
+
+func (e hostBackend) answering(o oracles.Maximiser) oracles.Maximiser { return o }
+
 func (e hostBackend) precise() bool { return e.Engine.precise }
 
 func (e hostBackend) scores(sums Sums, _ float64) float64 {

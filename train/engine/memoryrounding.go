@@ -46,7 +46,7 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 				v.Add(0, e.Data.Gold(i), -1)
 			}
 			s := measure(&one, 0, 1, &v)
-			beyond := s.beyond(e.answering(oracle), &one, 0, 1)
+			beyond := s.beyond(e.backend.answering(oracle), &one, 0, 1)
 			ω := oracles.Rounding(oracle, &one, 0, 1)
 			// u_i is the maximiser of a bound that errs like that of roundAnswers
 			shares[j] = share{ω + min(2*ω, ω*ω/2) + s.below(1, central{}, beyond, 1) + beyond, beyond}
@@ -74,19 +74,11 @@ const mostBlurred = 1e-3
 func (e *Engine) Blur(φ *structured.Marginals, examples []int) {
 	var one structured.Potentials
 	e.blurs = nil
-	oracle := e.answering(e.kind.Oracle())
+	oracle := e.backend.answering(e.kind.Oracle())
 	for _, i := range examples {
 		φ.AsPotentials(i, e.Data.OutputLength(i), &one)
 		e.blur(i, beyond(oracle, &one, 0, 1))
 	}
-}
-
-// answering returns an oracle whose marginals memories have, or nil where those of a device differ.
-func (e *Engine) answering(o oracles.Maximiser) oracles.Maximiser {
-	if e.OnDevice() {
-		return nil
-	}
-	return o
 }
 
 // beyond is sizes.beyond for example b of θ.
@@ -100,7 +92,7 @@ func beyond(o oracles.Maximiser, θ *structured.Potentials, b int, μ float64) f
 
 // Watch measures from now on what the marginals of answers err beyond float32.
 func (e *Engine) Watch() {
-	e.watches = !e.OnDevice() && e.Scorer.Affine()
+	e.watches = e.backend.answering(e.kind.Oracle()) != nil && e.Scorer.Affine()
 	e.watched.Store(0)
 }
 

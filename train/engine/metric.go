@@ -68,8 +68,8 @@ func (o *Objective) HasMetric() bool {
 	return len(nets.DenseBlocks(o.Scorer)) > 0 && o.Data.Dim <= mostColumns && nets.NewPreciseWorker(o.Scorer) != nil
 }
 
-// HasMetric reports whether the engine computes a metric for its objective. On a device there is none.
-func (e *Engine) HasMetric() bool { return e.Objective.HasMetric() && !e.OnDevice() }
+// HasMetric reports whether the engine computes a metric for its objective, for which passes must sum in float64.
+func (e *Engine) HasMetric() bool { return e.Objective.HasMetric() && e.backend.precise() }
 
 // NewMetric computes the metric at w, or returns nil if HasMetric is false. It costs a pass over all examples, and
 // about one more for the sums. It has the same bits with any number of threads.

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"unsafe"
 
 	"gonum.org/v1/gonum/floats"
@@ -201,6 +203,24 @@ func AllGatherNumbers[E int32 | float32 | float64](ctx context.Context, e *Engin
 		}
 	}
 	return lists, nil
+}
+
+// SameOnRanks refuses to go on if ranks have different weights.
+func (e *Engine) SameOnRanks(ctx context.Context, w []float32) error {
+	if e.group.Size() == 1 { // nothing to compare the sum with
+		return nil
+	}
+	sum := crc32.Checksum(vec.Bytes(w), crc32.MakeTable(crc32.Castagnoli))
+	all, err := e.group.AllGather(ctx, vec.Bytes([]uint32{sum}))
+	if err != nil {
+		return err
+	}
+	for rank, x := range all {
+		if !bytes.Equal(x, all[0]) {
+			return fmt.Errorf("rank %d has other weights than rank 0: the machines do not compute alike", rank)
+		}
+	}
+	return nil
 }
 
 // SumOverRanks returns the sum of a number over the ranks.

@@ -41,7 +41,7 @@ func (m *Adam) Start(_ context.Context, p *train.Problem, s *train.State) error 
 	case m.Schedule.needsSpan() && m.Passes == 0:
 		return train.Refuse(m.Name(), train.RunLength, "needs to know the number of passes for the %v schedule", m.Schedule)
 	}
-	m.steps.local = localSteps(m.Local)
+	m.steps.local = localStepsOf(p, m.Local)
 	return m.steps.begin(m.Name(), p.Engine, s.W)
 }
 

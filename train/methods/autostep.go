@@ -84,16 +84,6 @@ func (p *Pace) observe(norm, product float64, b int) {
 	p.progress += product / float64(b)
 }
 
-// observedEvery returns every how many steps of a pass one is observed. With access by rows on the host, observing
-// costs more than the step, so only every 16th step is observed. All other cases observe every step; on a device a step
-// covers all weights anyway.
-func observedEvery(p *train.Problem) int {
-	if _, rows := p.Rows(); rows && !p.OnDevice() {
-		return 16
-	}
-	return 1
-}
-
 // enough is the number of observed steps whose ratio A is as good as a number. A pass over few examples observes fewer,
 // and its ratio errs by several times: with steps that follow it, some passes undo what others have gained.
 const enough = 64

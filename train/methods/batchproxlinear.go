@@ -93,7 +93,7 @@ func (m *BatchProxLinear) Start(ctx context.Context, p *train.Problem, s *train.
 	if m.finish().started() {
 		m.descentPass, m.whole = descentPass{}, nil
 	}
-	m.local = localSteps(m.Local)
+	m.local = localStepsOf(p, m.Local)
 	if m.InnerSteps <= 1 {
 		return m.begin(m.Name(), p.Engine, s.W)
 	}

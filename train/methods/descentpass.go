@@ -74,7 +74,7 @@ func (w *descentPass) pass(ctx context.Context, p *train.Problem, s *train.State
 	if err == nil {
 		err = d.Finish()
 	}
-	if err == nil && w.local.apart(p) {
+	if err == nil && w.local > 0 {
 		err = p.Average(ctx, d.Mean)
 	}
 	if err != nil {
@@ -120,12 +120,17 @@ func dropoutSeed(p *train.Problem, step int) uint64 { return p.Seed ^ uint64(ste
 // lie between averages without loss of the rate. For networks nothing of that kind is proved.
 type localSteps int
 
-// apart reports whether ranks step on their own.
-func (h localSteps) apart(p *train.Problem) bool { return h > 0 && p.Ranks().Size() > 1 }
+// localStepsOf returns a setting's local steps. A process alone has none: it shares each batch with nobody.
+func localStepsOf(p *train.Problem, setting int) localSteps {
+	if p.Ranks().Size() == 1 {
+		return 0
+	}
+	return localSteps(setting)
+}
 
 // steps returns the number of steps of a pass, the same on each rank.
 func (h localSteps) steps(p *train.Problem) int {
-	if !h.apart(p) {
+	if h == 0 {
 		return p.Steps()
 	}
 	most, least := 0, p.Len()
@@ -138,7 +143,7 @@ func (h localSteps) steps(p *train.Problem) int {
 
 // batches returns the batches of a pass, in random order, none of them empty.
 func (h localSteps) batches(p *train.Problem, pass int) [][]int {
-	if !h.apart(p) {
+	if h == 0 {
 		return p.Batches(p.Rand(pass).Perm(p.Len()))
 	}
 	own, batches := p.Own(), make([][]int, h.steps(p))
@@ -164,7 +169,7 @@ func (h localSteps) each(ctx context.Context, p *train.Problem, batches [][]int,
 		}
 		return nil
 	}
-	if !h.apart(p) {
+	if h == 0 {
 		return some(0, len(batches))
 	}
 	for lo := 0; lo < len(batches); lo += int(h) {
@@ -181,7 +186,7 @@ func (h localSteps) each(ctx context.Context, p *train.Problem, batches [][]int,
 
 // mask returns the seed of a step's dropout masks. Each rank that steps on its own has other masks.
 func (h localSteps) mask(p *train.Problem, step int) uint64 {
-	if h.apart(p) {
+	if h > 0 {
 		step = step*p.Ranks().Size() + p.Ranks().Rank()
 	}
 	return dropoutSeed(p, step)

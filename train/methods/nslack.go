@@ -181,9 +181,6 @@ func (m *NSlack) ask(ctx context.Context, p *train.Problem) (float64, error) {
 
 // exchange adds the new active outputs of other ranks' examples.
 func (m *NSlack) exchange(ctx context.Context, p *train.Problem) error {
-	if p.Ranks().Size() == 1 {
-		return nil
-	}
 	var mine [][]activeOutput
 	for _, i := range p.Own() {
 		mine = append(mine, m.active[i][len(m.set.sets[i].planes):])

@@ -54,7 +54,7 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 		return train.Refuse(m.Name(), train.NoBounds, "takes steps with momentum, clipping or a moving average that know no "+
 			"bounds of the weights")
 	}
-	m.steps.local = localSteps(m.Local)
+	m.steps.local = localStepsOf(p, m.Local)
 	if len(m.path.W) > 0 { // restored
 		m.path.Resume(p.Engine, p.Center)
 		return nil
@@ -159,7 +159,7 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	if err == nil {
 		err = m.path.Finish()
 	}
-	if err == nil && local.apart(p) {
+	if err == nil && local > 0 {
 		err = p.Average(ctx, m.path.Mean)
 	}
 	if err != nil {

@@ -169,7 +169,7 @@ func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothi
 		vec.Axpy(float32(γ*κ), z, an.drift)
 	}
 	an.path.Start(p.Engine, from, an.drift)
-	size, n, every := batchSize(p), p.Len(), observedEvery(p)
+	size, n, every := batchSize(p), p.Len(), an.path.ObserveEvery()
 	var order []int
 	for done := 0; done < count; {
 		if len(order) == 0 {
