@@ -11,7 +11,6 @@ import (
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -136,41 +135,6 @@ func (a *Accelerator) Truncated() int {
 		return o.Truncated()
 	}
 	return 0 // kernels are exact
-}
-
-// checkSparse refuses, as bad input, a scorer of sparse inputs for any structure but chains, and one that reads dense
-// inputs beside them.
-func checkSparse(s nets.Scorer) error {
-	form := s.Form()
-	if l, ok := s.(*sparse.Linear); ok && l.HasDense() {
-		return device.Unsupported("a CUDA device supports linear nets on attributes or on dense features, not on both")
-	}
-	if _, chain := form.Structure.(chains.Chain); chain {
-		return nil
-	}
-	if _, ok := s.(*sparse.Linear); ok {
-		return device.Unsupported("a CUDA device supports linear nets on attributes for sequences of labels only, not for a %s",
-			form.Structure.Name())
-	}
-	return nil
-}
-
-// checkOwnOps refuses, as bad input, a network with ops that are Go functions of the user's.
-func checkOwnOps(s nets.Scorer) error {
-	net, ok := s.(*nets.Net)
-	switch l := s.(type) {
-	case *nets.Linearised:
-		net, ok = l.Net(), true
-	case interface{ Network() *nets.Net }:
-		net, ok = l.Network(), true
-	}
-	if !ok {
-		return nil
-	}
-	if ops := net.Needs().OwnOps; len(ops) > 0 {
-		return device.Unsupported("net %s has own op %q, a Go function, which a CUDA device cannot run", net.Name(), ops[0])
-	}
-	return nil
 }
 
 // scorer returns a scorer's counterpart on the device.

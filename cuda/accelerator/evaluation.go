@@ -63,6 +63,41 @@ type ownedMemory interface {
 	Free()
 }
 
+// Indices of Sums. Each entry is a sum over examples, weighted by c_i, as in engine.Engine. r_i is the gold output, or
+// the point in a Memory.
+const (
+	sumPrimal   = iota // f_i; with the hinge only if the max was computed
+	sumSmoothed        // f_i with the smoothed max
+	sumLinear          // ⟨u_i − r_i, θ_i + ℓ_i⟩
+	sumLoss            // ⟨u_i − r_i, ℓ_i⟩
+	sumEntropy         // entropy of u_i, if the loss is a log-partition function
+	sumExact           // examples (not weighted) with an exact answer
+	sumMoved           // examples (not weighted) with u_i ≠ r_i; all of them if r_i is the gold output
+	numSums
+)
+
+func readSums(d *device.Device, from device.Array[float64]) engine.Sums {
+	var s [numSums]float64
+	device.Download(d, s[:], from)
+	return engine.Sums{Primal: s[sumPrimal], Smoothed: s[sumSmoothed], Linear: s[sumLinear], Loss: s[sumLoss],
+		Entropy: s[sumEntropy],
+		Exact:   int(s[sumExact]), Moved: int(s[sumMoved])}
+}
+
+// numbersOfSums returns sums as a device has them.
+func numbersOfSums(s engine.Sums) [numSums]float64 {
+	return [numSums]float64{sumPrimal: s.Primal, sumSmoothed: s.Smoothed, sumLinear: s.Linear, sumLoss: s.Loss,
+		sumEntropy: s.Entropy,
+		sumExact:   float64(s.Exact), sumMoved: float64(s.Moved)}
+}
+
+func smoothingOf(loss engine.Loss, s oracles.Smoothing) oracles.Smoothing {
+	if loss.Smooth() {
+		return oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}
+	}
+	return s
+}
+
 // kernelEvaluation is the evaluation of a batch by kernels, whatever its structure. It goes the way of an
 // engine.Evaluation in fewer steps: an oracle's kernel adds ℓ as it reads potentials, and one kernel takes differences,
 // weighs them and sums. So potentials with ℓ are nowhere, and graphs can capture all of it.
