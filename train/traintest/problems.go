@@ -1,3 +1,4 @@
+// Package traintest holds what the tests of training share: small problems, a network, a fake device and checks.
 package traintest
 
 import (

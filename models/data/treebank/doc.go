@@ -1,2 +1,0 @@
-// Package treebank reads and writes dependency trees in CoNLL-U and makes data sets of them.
-package treebank
