@@ -1,4 +1,4 @@
-// Package registry is the registry of structures, each with its oracle, in a file of its own that registers it: training, models, commands
+// Package registry is the registry of structures, each with its oracle (structures.go): training, models, commands
 // and the contract suite then include it. A program registers structures of its own (Register).
 package registry
 
@@ -39,7 +39,7 @@ func (k Kind) Prepare(θ *structured.Potentials) {
 // All lists the registered kinds: those of dsp in the order of their names, and then those that the program registered.
 var All []Kind
 
-// builtin registers a kind of dsp itself, in the file that describes it.
+// builtin registers a kind of dsp itself.
 func builtin(k Kind) Kind {
 	at, taken := slices.BinarySearchFunc(All, k.Name(), func(other Kind, name string) int { return cmp.Compare(other.Name(), name) })
 	if taken {
