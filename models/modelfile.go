@@ -148,7 +148,6 @@ const CheckpointFolder = "checkpoint"
 // PipelineFile is the file that makes a folder of models a pipeline (package pipelines).
 const PipelineFile = "pipeline.json"
 
-// IsPipeline reports whether a folder is a pipeline.
 func IsPipeline(folder string) bool {
 	_, err := os.Stat(filepath.Join(folder, PipelineFile))
 	return err == nil

@@ -115,7 +115,6 @@ type networkChoice struct {
 	loss     string      // that goes with it
 }
 
-// withNetwork returns c with a choice of the network.
 func withNetwork(c config.Config, choice networkChoice) config.Config {
 	n := choice.net
 	c.Net, c.Features, c.Loss = n.Net, choice.features, choice.loss

@@ -31,7 +31,6 @@ type Answerer struct {
 	truncated int // potentials that the oracle changed, of all data so far
 }
 
-// NewAnswerer returns an Answerer for m.
 func (m *Model) NewAnswerer() *Answerer {
 	a := &Answerer{words: m.Inputs, predictor: m.newPredictor()}
 	a.words.Template, a.words.Own = nil, nil

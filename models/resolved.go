@@ -136,7 +136,6 @@ func (l *Library) load(setting, path, encoder string) (*Model, error) {
 	return m, nil
 }
 
-// continuedOf returns the models that c continues.
 func (l *Library) continuedOf(c *config.Config) (b continuedModels, err error) {
 	load := func(setting, path string) *Model {
 		if path == "" || err != nil {

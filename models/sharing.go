@@ -177,7 +177,6 @@ func (on *Ranks) predict(ctx context.Context, m *Model, d *structured.Dataset, o
 // answerBatches answers batches lo to hi−1 of some data on one thread.
 type answerBatches func(lo, hi int) (shared, error)
 
-// byHost answers batches of d on the host.
 func (on *Ranks) byHost(m *Model, d *structured.Dataset, batches [][]int, o predictions.Options) answerBatches {
 	p, a := m.newPredictor(), (*Answerer)(nil)
 	if on.lacking[d] {

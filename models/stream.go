@@ -267,7 +267,6 @@ type labeller struct {
 	skip    bool // bad examples are left out
 }
 
-// label labels a chunk of text.
 func (l *labeller) label(s source, chunk text.Chunk) (Answered, error) {
 	a, o := l.Answerer, l.options
 	s.line, s.Remarks = chunk.Line, remarks.New(false)

@@ -171,7 +171,6 @@ func (s *edgeScores) score(g *graph.Graph, x *gorgonia.Node, part structured.Sha
 	return submodularTables(g, n)
 }
 
-// rows scores each edge.
 func (s *edgeScores) rows(g *graph.Graph, x *gorgonia.Node, part structured.Shape) (sum *gorgonia.Node, err error) {
 	param := func(name string) *gorgonia.Node { return g.Param(part.Name + "." + name) }
 	var f *gorgonia.Node

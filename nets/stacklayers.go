@@ -284,7 +284,6 @@ func (s *stack) dropout(l layer) error {
 	return nil
 }
 
-// norm is a layer norm.
 func (s *stack) norm(l layer) error {
 	name := s.name(l)
 	s.on(func(below body) body { return below.norm(name) })

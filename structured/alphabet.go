@@ -230,7 +230,6 @@ func (a *Alphabet) Hashed() bool { return a.salt != "" }
 // HashedBy says that the names are hashes that Hash made with a salt.
 func (a *Alphabet) HashedBy(salt string) { a.salt = salt }
 
-// hashName returns the hash of a name.
 func hashName(salt, name string) string {
 	var space [128]byte
 	sum := sha256.Sum256(append(append(space[:0], salt...), name...))

@@ -61,7 +61,6 @@ func (s Share) Spread(own *Sparse, offsets []int) *Sparse {
 	return all
 }
 
-// valued reports whether x has values.
 func (x *Sparse) valued() bool { return x != nil && x.Value != nil }
 
 // AttributeRows yields all attributes, and where the rows of each example begin.

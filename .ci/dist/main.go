@@ -22,7 +22,6 @@ import (
 	"github.com/dsp-go/dsp/cmd/dsp/cli"
 )
 
-// target is a system and a processor.
 type target struct{ system, processor string }
 
 var targets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}

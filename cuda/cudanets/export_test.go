@@ -148,7 +148,6 @@ func Epilogue(blas *device.BLAS, list []graph.Instruction) int {
 	return c.epilogue(list)
 }
 
-// Finals is finals.
 func Finals(list []graph.Instruction, ends []int, dim, least int) []int {
 	return finals(list, ends, dim, least)
 }

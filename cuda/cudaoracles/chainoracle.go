@@ -39,7 +39,6 @@ func (c *ChainOracle) Rounding(θ *structured.Potentials, b int, μ float64) flo
 	return c.host.RoundingOfSingle(θ, b, μ)
 }
 
-// NewChainOracle returns an oracle on a device.
 func NewChainOracle(d *device.Device) *ChainOracle {
 	return &ChainOracle{d: d, o: NewOracle(d), host: chain.New()}
 }

@@ -23,7 +23,6 @@ type Oracle struct {
 	answer  answerScratch
 }
 
-// NewOracle returns an oracle on a device.
 func NewOracle(d *device.Device) *Oracle { return &Oracle{d: d} }
 
 // Free releases the scratch memory.

@@ -148,7 +148,6 @@ func byDefault(f cli.Flag) string {
 	return " (default " + code(f.Default) + ")"
 }
 
-// verbNamed returns a verb.
 func verbNamed(name string) *cobra.Command {
 	for _, verb := range cli.Root().Commands() {
 		if verb.Name() == name {

@@ -16,7 +16,6 @@ func typed(folder, name string) object { return object{of: typeIn{folder, name}}
 
 func written(file string, members ...member) object { return object{members: members, file: file} }
 
-// all returns the members of an object.
 func (o object) all() ([]member, error) {
 	if o.members != nil {
 		return o.members, nil

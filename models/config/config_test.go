@@ -54,7 +54,6 @@ func TestNamesThatSettingsHadStay(t *testing.T) {
 	}
 }
 
-// What tags name is there.
 func TestTagsNameWhatIsThere(t *testing.T) {
 	c := Default()
 	for _, s := range Settings(&c) {

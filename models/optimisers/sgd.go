@@ -77,7 +77,6 @@ func manyWeightsBatch(weights int) int {
 	return 0
 }
 
-// descent returns the schedule and the averaging of a descent.
 func descent(r *Run) (schedule methods.Schedule, average methods.Averaging, err error) {
 	if r.Schedule != "auto" { // that Resolve decides
 		if schedule, err = methods.ParseSchedule(r.Schedule); err != nil {

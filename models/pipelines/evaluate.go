@@ -20,7 +20,6 @@ type EvaluateOptions struct {
 	Threads   int
 }
 
-// Parses reports whether the pipeline has a stage of trees.
 func (p *Pipeline) Parses() bool { return p.stages[treesStage] != nil }
 
 // Evaluate compares what the pipeline makes of the raw text of a treebank, or of its words, with the treebank.

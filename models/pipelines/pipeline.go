@@ -74,7 +74,6 @@ type Worker struct {
 // alone reads the input of PredictText and PredictTreebank.
 func (p *Pipeline) ShareWith(r *models.Ranks) { p.ranks = r }
 
-// NewWorker returns a worker.
 func (p *Pipeline) NewWorker() *Worker {
 	w := &Worker{p, map[string]*models.Answerer{}}
 	for name, s := range p.stages {

@@ -44,7 +44,6 @@ func (t *table) end() {
 // sequences is how many there are.
 func (t *table) sequences() int { return len(t.offsets) - 1 }
 
-// sequence returns sequence i.
 func (t *table) sequence(i int) (from, to int) { return t.offsets[i], t.offsets[i+1] }
 
 // part returns the sequences for which keep holds.

@@ -19,7 +19,6 @@ type columnLayout struct {
 	o Options
 }
 
-// Columns is the layout of labels in columns.
 func Columns(labels *structured.Alphabet, o Options) Layout {
 	return &columnLayout{newNamer(labels, o), o}
 }

@@ -66,7 +66,6 @@ func brief(n ast.Node) string {
 	return text
 }
 
-// bad returns the error for a node.
 func (d *document) bad(n ast.Node, format string, args ...any) error {
 	return structured.BadInput("%s:%d: %w", d.path, lineOf(n), fmt.Errorf(format, args...))
 }

@@ -142,7 +142,6 @@ func (f *Figure) dataSeed(run uint64) uint64 {
 	return uint64(f.DataSeed)
 }
 
-// read returns the data of a unit.
 func (p *planner) read(f *Figure, u *unit) (*models.Data, error) {
 	return p.data.Of(u.resolved.WithSeed(f.dataSeed(u.seed)))
 }

@@ -16,7 +16,6 @@ const rightIoU = 0.5
 // IoU above rightIoU.
 type objects struct{}
 
-// Boxes returns the reviewer of boxes.
 func Boxes() Reviewer { return objects{} }
 
 func (objects) Options(probabilities bool) predictions.Options {

@@ -12,7 +12,6 @@ import (
 // links reviews the links of sentence pairs, which have probabilities, or margins in place of them.
 type links struct{ of alignments.Outputs }
 
-// Links returns the reviewer of links.
 func Links(of alignments.Outputs) Reviewer { return links{of} }
 
 func (links) Options(probabilities bool) predictions.Options {

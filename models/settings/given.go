@@ -24,12 +24,10 @@ func (g *Given) add(name string) {
 	}
 }
 
-// remove removes a name.
 func (g *Given) remove(name string) {
 	*g = g.Only(func(other string) bool { return other != name })
 }
 
-// Only returns the names that are wanted.
 func (g Given) Only(wanted func(name string) bool) Given {
 	return slices.DeleteFunc(slices.Clone(g), func(name string) bool { return !wanted(name) })
 }

@@ -148,7 +148,6 @@ func (c *linkComparison) Add(d *structured.Dataset, i int, y []int32) { c.evalua
 
 func (c *linkComparison) Report() Report { return &LinkReport{c.evaluator.Links()} }
 
-// LinkReport is the Report of links.
 type LinkReport struct{ alignments.Metrics }
 
 func (r *LinkReport) Text(ReportOptions) string { return r.Table() }

@@ -72,7 +72,6 @@ func (c *boxComparison) Report() Report {
 	return &r
 }
 
-// BoxReport is the Report of boxes.
 type BoxReport struct {
 	metrics structured.Metrics
 	best    *bestBoxes // nil: nobody knows

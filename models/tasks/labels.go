@@ -102,7 +102,6 @@ func (c *labelComparison) Report() Report {
 	return &LabelReport{c.evaluator.Labels(), c.confusion.Labels(), c.confusion.Mistakes()}
 }
 
-// LabelReport is the Report of labels.
 type LabelReport struct {
 	chains.Metrics
 	Labels    []chains.LabelScore `json:"labels"`    // of every label, by name

@@ -162,7 +162,6 @@ func drawTestScenes(c *config.Config, in inputs.Inputs) (*structured.Dataset, er
 	return read.Scenes(parts[2])
 }
 
-// drawScenes draws scenes.
 func drawScenes(c *config.Config) (train, dev, test *structured.Dataset, err error) {
 	parts, err := sceneParts(c)
 	if err != nil {

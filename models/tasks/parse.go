@@ -104,7 +104,6 @@ func (c *treeComparison) Add(d *structured.Dataset, i int, y []int32) {
 
 func (c *treeComparison) Report() Report { return &TreeReport{c.evaluator.Metrics()} }
 
-// TreeReport is the Report of trees.
 type TreeReport struct{ trees.Metrics }
 
 func (r *TreeReport) General() structured.Metrics { return r.Metrics.General() }

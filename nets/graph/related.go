@@ -37,7 +37,6 @@ type Buckets struct {
 	Mirrored bool
 }
 
-// of returns the bucket of a distance.
 func (b Buckets) of(distance int) int {
 	size := distance
 	if size < 0 {

@@ -247,7 +247,6 @@ func (s *Linear) Layout() graph.Layout { return s.layout }
 // Init returns zeros, whatever the seed.
 func (s *Linear) Init(uint64) []float32 { return make([]float32, s.Dim()) }
 
-// NewWorker returns a worker.
 func (s *Linear) NewWorker() nets.Worker { return &worker{s: s} }
 
 // Weights returns the bias of part k of the potentials, nil if it has none, and the weights [attributes×Width] of its

@@ -92,7 +92,6 @@ func (v *Solver) now(doing string) *Answer {
 	return a
 }
 
-// say reports.
 func (v *Solver) say(doing string) { v.report(v.now(doing)) }
 
 // take takes an assignment of whole if it is better.

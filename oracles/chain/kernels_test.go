@@ -39,7 +39,6 @@ func (t *kernelTest) row(padding float32) []float32 {
 	return x
 }
 
-// rows returns n rows.
 func rows[F real](n int, row func() []F) []F {
 	var m []F
 	for range n {

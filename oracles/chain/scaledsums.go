@@ -91,7 +91,6 @@ func (s *scaledSums[F]) turnEdges(c *Oracle) {
 	s.ready = true
 }
 
-// edgeInto returns E_t.
 func (s *scaledSums[F]) edgeInto(c *Oracle, t int) []F {
 	if c.θ.PerPosition {
 		return s.edge[(t-1)*c.y*c.stride:]

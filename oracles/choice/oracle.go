@@ -18,7 +18,6 @@ type Oracle struct {
 	u     structured.Marginals
 }
 
-// New returns an oracle.
 func New() *Oracle { return &Oracle{} }
 
 var minusInf = float32(math.Inf(-1))

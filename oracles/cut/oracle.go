@@ -35,7 +35,6 @@ type Oracle struct {
 	all       []float64
 }
 
-// New returns an oracle.
 func New() *Oracle {
 	o := new(Oracle)
 	o.ranking.Oracle = o

@@ -19,7 +19,6 @@ type example struct {
 	apart      bool // all edges are 0, so that variables do not depend on one another
 }
 
-// exampleOf returns example b of θ.
 func exampleOf(θ *structured.Potentials, b int) example {
 	x := example{
 		kind: θ.Structure.(graphs.Pairwise).Edges, labels: θ.Parts[0].Width, n: θ.Outputs[b+1] - θ.Outputs[b],

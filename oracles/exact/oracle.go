@@ -31,7 +31,6 @@ type Oracle struct {
 	draws    oracles.Draws
 }
 
-// New returns an oracle.
 func New() *Oracle { return &Oracle{k: fastest} }
 
 var (

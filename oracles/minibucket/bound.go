@@ -82,7 +82,6 @@ func Entries(m *factors.Model, most float64) float64 { return newPlan(m, most).e
 // Exact reports whether no bucket is split, so that the bound is log Z.
 func (b *Bound) Exact() bool { return b.exact }
 
-// Upper returns the bound.
 func (b *Bound) Upper() float64 { return b.upper }
 
 func (b *Bound) sizes(vars []int) []int {

@@ -91,7 +91,6 @@ func margins(row []float64, lo, hi int) {
 	copy(row[hi:hi+lanes], []float64{minusInf, minusInf, minusInf, minusInf, minusInf, minusInf, minusInf, minusInf})
 }
 
-// row returns row d of a table.
 func (o *Oracle) row(table []float64, d int) []float64 { return table[d*o.stride:][:o.stride] }
 
 // Rounding implements oracles.Rounder. A path has at most L = n+m−1 pairs and n−1 steps, and each is one operation on a number that is no larger than

@@ -218,7 +218,6 @@ func (c *chains) local(k int) {
 	}
 }
 
-// score returns the score of labels.
 func (x *example) score(labels []int32) float64 {
 	s := 0.0
 	for v, l := range labels {

@@ -40,7 +40,6 @@ type Oracle struct {
 	alone   structured.Marginals
 }
 
-// New returns an oracle.
 func New() *Oracle { return &Oracle{exact: exact.New()} }
 
 var (

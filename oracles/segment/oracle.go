@@ -124,7 +124,6 @@ func (o *Oracle) open(θ *structured.Potentials, b int) bool {
 	return o.guard.Valid(θ, b)
 }
 
-// row returns row t of a table.
 func (o *Oracle) row(table []float64, t int) []float64 {
 	return table[t*o.stride : (t+1)*o.stride]
 }

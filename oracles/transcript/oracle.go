@@ -26,7 +26,6 @@ type Oracle struct {
 	beam    beam
 }
 
-// New returns an oracle.
 func New() *Oracle { return newOf(fastest) }
 
 func newOf(k *kernels) *Oracle { return &Oracle{lattice: lattice{paths: paths{k: k}}} }

@@ -99,7 +99,6 @@ func (g *rankedRelations) advance() bool {
 	return true
 }
 
-// scoreOfBest returns the score of a tree with its best relations.
 func (g *rankedRelations) scoreOfBest(tree int) float64 {
 	sum := 0.0
 	if g.siblings != nil {

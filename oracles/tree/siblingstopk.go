@@ -51,7 +51,6 @@ func (s *Siblings) valueOf(e place) float64 {
 	return s.total
 }
 
-// partsOf returns the parts of a term.
 func (s *Siblings) partsOf(e place, term int) (a, b place) {
 	i, j := e.i, e.j
 	switch lo := min(i, j) + term; {

@@ -20,7 +20,6 @@ func (Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float64
 	return sum
 }
 
-// loss visits the entries of the loss.
 func loss(parts []structured.Part, y []int32, visit func(part, entry int, c float32)) {
 	known, zeros := inCommon(parts, y, func(part, entry int, c float32) { visit(part, entry, -c) })
 	inAll(parts, y, func(part, entry int) { visit(part, entry, float32(known-zeros)) })

@@ -103,7 +103,6 @@ func (p *partsOfBatch) len() int { return len(p.sums) }
 
 func (p *partsOfBatch) from(k int) int { return len(p.examples) * k / len(p.sums) }
 
-// part returns the examples of part k.
 func (p *partsOfBatch) part(k int) []int { return p.examples[p.from(k):p.from(k+1)] }
 
 // lossesOf returns the losses of part k; nil without losses.

@@ -102,7 +102,6 @@ func (e *Engine) scoreDoubly(ln *Lane, w []float32) error {
 	return nil
 }
 
-// findLosses sets the lane's ℓ.
 func (e *Engine) findLosses(ln *Lane) {
 	ℓ := &ln.doubly.loss
 	ℓ.Resize(&ln.Batch, e.Scorer.Form())

@@ -117,7 +117,6 @@ type team struct {
 	truncators []oracles.Truncator // oracles of lanes that change potentials for which they are not exact
 }
 
-// newTeam returns a team for a scorer.
 func newTeam(threads int, scorer nets.Scorer, newLane func() *Lane) *team {
 	t := &team{threads: max(1, threads), newLane: newLane}
 	if nets.Tunes(scorer) {

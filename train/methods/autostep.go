@@ -55,7 +55,6 @@ func (p *Pace) MeasuredCurvature() float64 { return p.a }
 // knownCurvature sets the initial A to a known one, unless one was given.
 func (p *Pace) knownCurvature(a float64) { p.Curvature = cmp.Or(p.Curvature, a) }
 
-// measures reports whether A is measured.
 func (p *Pace) measures() bool { return p.Step == 0 && p.Lipschitz == 0 }
 
 // lipschitz returns L of ∇F_μ.

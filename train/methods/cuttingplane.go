@@ -183,7 +183,6 @@ func (x *planes) thin() {
 	x.remove(i)
 }
 
-// remove removes plane k.
 func (x *planes) remove(k int) {
 	cut := func(v []float64) []float64 { return slices.Delete(v, k, k+1) }
 	x.central, x.slack, x.size, x.mix = cut(x.central), cut(x.slack), cut(x.size), cut(x.mix)

@@ -89,7 +89,6 @@ func (Alone) Broadcast(ctx context.Context, _ []byte, _ int) error { return ctx.
 // Barrier does nothing.
 func (Alone) Barrier(ctx context.Context) error { return ctx.Err() }
 
-// Ended returns the error of ctx.
 func (Alone) Ended(ctx context.Context) error { return ctx.Err() }
 
 // Traffic returns zeros.

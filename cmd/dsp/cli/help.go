@@ -105,7 +105,6 @@ func putFirst(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// headingOf returns the heading of a flag.
 func headingOf(f *pflag.Flag) string {
 	if g := f.Annotations[groupKey]; len(g) > 0 {
 		return g[0]

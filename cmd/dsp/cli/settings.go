@@ -89,7 +89,6 @@ type fileList struct {
 	given bool
 }
 
-// String returns the list.
 func (l *fileList) String() string {
 	if l.to == nil {
 		return ""

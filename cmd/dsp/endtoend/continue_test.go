@@ -13,7 +13,6 @@ import (
 	"testing"
 )
 
-// labelsOf returns the labels of a model.
 func labelsOf(t *testing.T, model string) []string {
 	t.Helper()
 	var info struct{ Labels []string }

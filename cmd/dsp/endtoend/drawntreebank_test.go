@@ -74,7 +74,6 @@ func (s *drawnSentence) attribute(head int) {
 	s.hang(k, head, "nmod")
 }
 
-// drawSentence draws a sentence.
 func drawSentence(rng *rand.Rand, number int) conllu.Sentence {
 	s := &drawnSentence{rng: rng}
 	if number%5 == 0 {

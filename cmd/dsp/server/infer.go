@@ -127,7 +127,6 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 	}{e.name, request.ID, a.outputs()})
 }
 
-// parseInfer parses the body of a request.
 func parseInfer(body []byte) (*inferRequest, error) {
 	if !utf8.Valid(body) {
 		return nil, structured.BadInput("the text is not UTF-8")
@@ -312,7 +311,6 @@ func tensorOf[T any](a *answers, name, datatype string, width int, of func(x *on
 	return output{name, datatype, shape, data}
 }
 
-// names returns the names of labels.
 func names(of *structured.Alphabet, labels []int32) []string {
 	all := make([]string, len(labels))
 	for t, l := range labels {

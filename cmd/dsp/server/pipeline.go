@@ -248,7 +248,6 @@ type lineText struct {
 	words bool
 }
 
-// lineTexts returns the texts of a body.
 func lineTexts(r *http.Request, body []byte) ([]lineText, error) {
 	if !utf8.Valid(body) {
 		return nil, structured.BadInput("the body is not UTF-8")

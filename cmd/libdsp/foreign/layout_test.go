@@ -132,7 +132,6 @@ func lengthened(offsets []int, b, more int) []int {
 	return offsets
 }
 
-// layoutOf returns the layout of θ.
 func layoutOf(θ *structured.Potentials) Layout {
 	l := Layout{Outputs: θ.Outputs}
 	for _, p := range θ.Parts {

@@ -41,7 +41,6 @@ func (c *Corpus) Target(i int) []string {
 	return c.Words[c.Offsets[i]+c.Sources[i] : c.Offsets[i+1]]
 }
 
-// Known reports whether the links are known.
 func (c *Corpus) Known() bool { return c.LinksAt != nil }
 
 // LinksOf returns the links of pair i, or nil if they are unknown. It shares memory with c.
@@ -60,7 +59,6 @@ func (c *Corpus) Where(i int) string {
 	return c.Name + ":" + strconv.Itoa(c.Lines[i])
 }
 
-// Some returns some of the pairs.
 func (c *Corpus) Some(pairs []int) *Corpus {
 	few := &Corpus{Name: c.Name, Offsets: []int{0}, Dim: c.Dim}
 	rows := []int{0} // where the features of each pair begin

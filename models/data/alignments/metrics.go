@@ -32,10 +32,8 @@ type Evaluator struct {
 	rightSure, rightPossible         int // |A∩S|, |A∩P|
 }
 
-// NewEvaluator returns an evaluator of matchings.
 func NewEvaluator() *Evaluator { return NewEvaluatorOf(Matchings) }
 
-// NewEvaluatorOf returns an evaluator of outputs.
 func NewEvaluatorOf(of Outputs) *Evaluator { return &Evaluator{of: of} }
 
 // AddLinks compares the predicted links of a pair with the gold ones; whether a predicted link is sure does not matter.

@@ -71,7 +71,6 @@ type pendingObject struct {
 	index int
 }
 
-// Place returns the place of the annotation in its file.
 func (o *pendingObject) Place() string { return place(o.file, "annotations", o.index) }
 
 func readCOCO(r io.Reader, name, folder string, say *remarks.Remarks) (*Set, error) {

@@ -138,7 +138,6 @@ func (a *npyArray) expect(axes string, n int, kinds, what string) error {
 	return nil
 }
 
-// order returns the byte order.
 func (a *npyArray) order() binary.ByteOrder {
 	if strings.HasPrefix(a.dtype, ">") {
 		return binary.BigEndian

@@ -46,7 +46,6 @@ type Token struct {
 // SpaceAfter reports whether white space follows the token in its text.
 func (t *Token) SpaceAfter() bool { return Value(t.Misc, "SpaceAfter") != "No" }
 
-// Sentence is a sentence.
 type Sentence struct {
 	Line     int // of its first word in its file, from 1
 	Comments []string

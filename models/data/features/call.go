@@ -20,7 +20,6 @@ func NamedFunction(name string) (f Function, ok bool) {
 	return f, ok && !f.f.outside && f.f.several == nil
 }
 
-// findFunction is NamedFunction for all functions.
 func findFunction(name string) (f Function, ok bool) {
 	if f, ok := functions[name]; ok && !f.counted {
 		return Function{f: f}, true

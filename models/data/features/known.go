@@ -94,7 +94,6 @@ func class(word string, level int) string {
 // Len returns the number of known words.
 func (k *Known) Len() int { return k.words.Len() }
 
-// Names returns the words and the classes.
 func (k *Known) Names() []*structured.Alphabet { return []*structured.Alphabet{&k.words, &k.classes} }
 
 // Cell returns a word that is known, and the class of any other one; it is empty if none fits.

@@ -81,7 +81,6 @@ func TestFitInShares(t *testing.T) {
 	})
 }
 
-// named returns the names of a dictionary.
 func named(d *structured.Dictionary) (names [][]string) {
 	for _, a := range []*structured.Alphabet{d.Node, d.Edge} {
 		if a != nil {

@@ -60,7 +60,6 @@ func (v *view) reset(marks []string) {
 // len returns the number of values.
 func (v *view) len() int { return len(v.marks) + v.texts.Len() }
 
-// text returns the text of a value.
 func (v *view) text(value int32) string {
 	if k := int(value) - len(v.marks); k >= 0 {
 		return v.texts.Name(int32(k))

@@ -142,7 +142,6 @@ func (b *builder) end(id string, frames int, text string) {
 	b.symbols = append(b.symbols, b.Symbols(text))
 }
 
-// Symbols returns the symbols of a text.
 func (r Reader) Symbols(text string) []string {
 	if r.Words {
 		return strings.Fields(text)

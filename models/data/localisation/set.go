@@ -121,7 +121,6 @@ func (s *Set) Annotated(i int, y []int32) boxes.Box {
 	return m.annotated.Inverse().TurnBox(s.Box(i, y), m.Width, m.Height)
 }
 
-// window returns the box of a window.
 func (s *Set) window(i int, y []int32) boxes.Box {
 	m, n := &s.Images[i], float64(s.Grid)
 	edge := func(cell int32, size int) float64 { return float64(cell) * float64(size) / n }

@@ -160,7 +160,6 @@ const (
 	mostKeptLength = 64
 )
 
-// NewCutter returns a Cutter of t.
 func (t *Tokenizer) NewCutter() *Cutter { return &Cutter{of: t, kept: map[string][]int32{}} }
 
 // Cut appends the numbers of the pieces of a word to ids: one at least, the unknown piece for a word without any. An

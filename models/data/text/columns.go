@@ -60,7 +60,6 @@ func (c Columns) String() string {
 	return strings.Join(items, ",")
 }
 
-// Has reports whether a column has that name.
 func (c Columns) Has(name string) bool {
 	return slices.ContainsFunc(c.fields, func(f columnField) bool { return f.name == name })
 }

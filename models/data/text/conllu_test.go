@@ -10,7 +10,6 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// wordLine returns the line of a word.
 func wordLine(id, word, upos, misc string) string {
 	return strings.Join([]string{id, word, "l", upos, "x", "f", "0", "dep", "_", misc}, "\t") + "\n"
 }

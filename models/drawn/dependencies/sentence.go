@@ -99,7 +99,6 @@ func (n *node) as(relation string) *node {
 	return n
 }
 
-// comma returns a comma.
 func comma() *node { return punctuation(",") }
 
 // punctuation returns a punctuation mark, which follows a word without a space.

@@ -82,7 +82,6 @@ func (o Options) rng(stream uint64, i int) *rand.Rand {
 // file returns the name of scene i's file, which counts from 1.
 func (p Part) file(i int) string { return fmt.Sprintf("%s/%05d.png", p.Name, i+1) }
 
-// image returns the annotations of scene i.
 func (p Part) image(i int, s Scene) annotations.Image {
 	return annotations.Image{
 		ID: int64(i + 1), Path: p.file(i), Width: p.options.Width, Height: p.options.Height, Objects: s.Objects,

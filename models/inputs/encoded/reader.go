@@ -67,7 +67,6 @@ func Open(s Settings) (*Reader, error) {
 	return New(s, e, t)
 }
 
-// New returns a reader with an encoder and its tokenizer.
 func New(s Settings, e *encoders.Encoder, t *pieces.Tokenizer) (*Reader, error) {
 	r := &Reader{Settings: s, Encoder: e, Tokenizer: t}
 	var err error

@@ -148,7 +148,6 @@ func (p Picture) notes() []note {
 	return notes
 }
 
-// arcLine returns the line style of an arc with a probability.
 func arcLine(c color.NRGBA, probability float32) draw.LineStyle {
 	p := min(max(float64(probability), 0), 1)
 	return draw.LineStyle{Color: pale(c, p), Width: vg.Points(0.6 + 1.2*p)}

@@ -289,7 +289,6 @@ type entityNames struct {
 	found []chains.Entity
 }
 
-// entityName is an entity with the name of its type.
 type entityName struct {
 	first, last int
 	typ         string

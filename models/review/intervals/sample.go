@@ -75,7 +75,6 @@ func (s *Sample) Keep(i int, p *predictions.Prediction) {
 	s.sums = sums
 }
 
-// Data returns the data set.
 func (s *Sample) Data() *structured.Dataset { return s.data }
 
 // Counts returns the counts of the metric of that name; nil if the outputs do not have it.

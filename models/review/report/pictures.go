@@ -62,7 +62,6 @@ func inline(svg, label string) (Picture, error) {
 	return Picture(start + strings.TrimSpace(clean(body))), nil
 }
 
-// HTML returns the picture for a template.
 func (p Picture) HTML() template.HTML { return template.HTML(p) }
 
 // clean replaces what no page may contain: control characters and invalid UTF-8.

@@ -28,7 +28,6 @@ type Cell struct {
 	Wrong bool // the background is that of mistakes
 }
 
-// Style is the background of a cell.
 func (c Cell) Style() template.CSS { return background(c.Shade, c.Wrong) }
 
 // background returns the style of a background of that intensity.

@@ -64,5 +64,4 @@ func (j *Journal) Add(value any) error {
 	return j.file.Sync()
 }
 
-// Close closes the file.
 func (j *Journal) Close() error { return j.file.Close() }

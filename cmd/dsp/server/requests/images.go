@@ -80,7 +80,6 @@ func encoded(o *Object, limits Limits, r Reader) (Example, images.Header, error)
 	return e, h, nil
 }
 
-// decoded decodes the images of examples.
 func decoded(all []Example) ([]*images.Image, error) {
 	list := make([]*images.Image, len(all))
 	for i, e := range all {

@@ -51,7 +51,6 @@ func (r *pairs) Example(o *Object) (Example, error) {
 	return p.example(o), p.know(o.Links)
 }
 
-// example returns the example of an object.
 func (p *pair) example(o *Object) Example {
 	e := o.example(p.n+p.m, p)
 	e.Extent.Pairs = p.n * p.m

@@ -105,7 +105,6 @@ var distances = []int{1, 2, 3, 4, 6, 10}
 
 const bins = 2 * 7 // distance classes × directions
 
-// distanceName returns the name of a class of distances.
 func distanceName(class int) string {
 	switch {
 	case class == len(distances):

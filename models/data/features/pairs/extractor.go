@@ -33,7 +33,6 @@ const (
 	unknown = -2 // not looked up yet
 )
 
-// NewExtractor returns an extractor.
 func NewExtractor(t *Template, stats *Statistics, numbers *Dictionary) *Extractor {
 	e := &Extractor{t: t, stats: stats}
 	e.pair.start(t.pairs, numbers.Pair)
