@@ -94,7 +94,7 @@ func TestAccelerated(t *testing.T) {
 
 func sameAccelerated(t *testing.T, p *train.Problem, method func() train.Method) {
 	t.Helper()
-	w := func() *train.State { return &train.State{W: traintest.Initial(p)} }
+	w := func() *train.State { return train.NewState(traintest.Initial(p)) }
 	m, plain := method(), w()
 	traintest.Begin(t, m, p, plain)
 	traintest.Passes(t, m, p, plain, 3)
@@ -146,7 +146,7 @@ func TestDescentsNeedADescender(t *testing.T) {
 	for _, method := range []train.Method{
 		&methods.BatchProxLinear{ModelBatch: 2}, &methods.Adam{}, &methods.SGD{Rate: 0.1, Momentum: 0.5},
 	} {
-		err := method.Start(t.Context(), &p, &train.State{W: make([]float32, p.Scorer.Dim())})
+		err := method.Start(t.Context(), &p, train.NewState(make([]float32, p.Scorer.Dim())))
 		var refused *train.RequirementError
 		if !errors.As(err, &refused) || refused.Needs != train.HostPotentials {
 			t.Errorf("%s: %v", method.Name(), err)
@@ -162,7 +162,7 @@ func TestAcceleratedRefusals(t *testing.T) {
 			loss = engine.CRF
 		}
 		p := traintest.Accelerated(traintest.NoisyProblem(8, loss, oracles.Smoothing{}, 0.1))
-		err := m.Start(t.Context(), p, &train.State{W: make([]float32, p.Scorer.Dim())})
+		err := m.Start(t.Context(), p, train.NewState(make([]float32, p.Scorer.Dim())))
 		if want := train.CheckAccelerated(m); err == nil || want == nil || err.Error() != want.Error() {
 			t.Errorf("%s: %v, want %v", m.Name(), err, want)
 		}
@@ -177,7 +177,7 @@ func TestAcceleratedCheckpoint(t *testing.T) {
 	run := func(c *train.Checkpoint, passes int) *train.Result {
 		t.Helper()
 		p := problem()
-		r, err := (&train.Trainer{Problem: p, Method: &methods.SAGA{}, Passes: passes, Checkpoint: c}).Run(t.Context(), &train.State{W: make([]float32, p.Scorer.Dim())})
+		r, err := (&train.Trainer{Problem: p, Method: &methods.SAGA{}, Passes: passes, Checkpoint: c}).Run(t.Context(), train.NewState(make([]float32, p.Scorer.Dim())))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestAcceleratedCheckpoint(t *testing.T) {
 			cancel()
 		}
 	})
-	_, err := (&train.Trainer{Problem: p, Method: &methods.SAGA{}, Passes: 6, Checkpoint: c, Recorders: []record.Recorder{stop}}).Run(ctx, &train.State{W: make([]float32, p.Scorer.Dim())})
+	_, err := (&train.Trainer{Problem: p, Method: &methods.SAGA{}, Passes: 6, Checkpoint: c, Recorders: []record.Recorder{stop}}).Run(ctx, train.NewState(make([]float32, p.Scorer.Dim())))
 	if !errors.Is(err, train.ErrInterrupted) || c.Pass() != 0 || !strings.Contains(err.Error(), "is of pass 0") {
 		t.Errorf("interrupted with a checkpoint of pass %d: %v", c.Pass(), err)
 	}

@@ -29,7 +29,7 @@ func TestResumeGivesTheSameBits(t *testing.T) {
 	t.Run("sparse", func(t *testing.T) {
 		resumeGivesTheSameBits(t, func() (*train.Problem, *train.State) {
 			p := traintest.SparseProblem(40, engine.Hinge, traintest.Entropy, 0.1)
-			return p, &train.State{W: make([]float32, p.Scorer.Dim())}
+			return p, train.NewState(make([]float32, p.Scorer.Dim()))
 		})
 	})
 }
@@ -189,7 +189,7 @@ func TestResumeRefuses(t *testing.T) {
 			return err
 		}
 		p, _ := traintest.LoopProblem()
-		_, err = (&train.Trainer{Problem: p, Method: m, Passes: 3, Checkpoint: c}).Run(t.Context(), &train.State{W: make([]float32, weights)})
+		_, err = (&train.Trainer{Problem: p, Method: m, Passes: 3, Checkpoint: c}).Run(t.Context(), train.NewState(make([]float32, weights)))
 		return err
 	}
 	good, err := safetensors.Read(path)
@@ -394,7 +394,7 @@ func (m *large) Archive(a engine.Archive) { a.Floats("w", &m.w) }
 // A state that is copied again and again takes the memory of one copy.
 func TestSnapshotsReuseMemory(t *testing.T) {
 	const bytes = 4 << 20 // of weights, and as many of the method
-	m, s := &large{w: make([]float32, bytes/4)}, &train.State{W: make([]float32, bytes/4)}
+	m, s := &large{w: make([]float32, bytes/4)}, train.NewState(make([]float32, bytes/4))
 	c := newCheckpoint(t, t.TempDir())
 	if err := c.Take(m, s); err != nil {
 		t.Fatal(err)
@@ -414,7 +414,7 @@ func TestSnapshotsReuseMemory(t *testing.T) {
 // BenchmarkCheckpoint measures the cost of a pass boundary: the copy, and the occasional write.
 func BenchmarkCheckpoint(b *testing.B) {
 	m := &large{w: make([]float32, 1<<22)}
-	s := &train.State{W: make([]float32, 1<<22)}
+	s := train.NewState(make([]float32, 1<<22))
 	c, err := train.NewCheckpoint(b.TempDir(), nil)
 	if err != nil {
 		b.Fatal(err)
@@ -496,7 +496,7 @@ func TestRefusalsSaveNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := traintest.SparseProblem(10, c.loss, traintest.Entropy, c.λ)
-		_, err = (&train.Trainer{Problem: p, Method: c.m, Passes: 2, Checkpoint: checkpoint}).Run(t.Context(), &train.State{W: make([]float32, p.Scorer.Dim())})
+		_, err = (&train.Trainer{Problem: p, Method: c.m, Passes: 2, Checkpoint: checkpoint}).Run(t.Context(), train.NewState(make([]float32, p.Scorer.Dim())))
 		if !structured.IsBadInput(err) {
 			t.Errorf("%s: %v", c.m.Name(), err)
 		}

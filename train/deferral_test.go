@@ -41,7 +41,7 @@ func eachDeferring(t *testing.T, do func(t *testing.T, run func(tr train.Trainer
 				tr.Problem = traintest.SparseProblem(40, c.loss, traintest.Entropy, 0.1)
 				history := &record.History{}
 				tr.Method, tr.Recorders = c.make(), []record.Recorder{history}
-				r, err := tr.Run(t.Context(), &train.State{W: make([]float32, tr.Problem.Scorer.Dim())})
+				r, err := tr.Run(t.Context(), train.NewState(make([]float32, tr.Problem.Scorer.Dim())))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -170,7 +170,7 @@ func TestLazyRunsEndAtRounding(t *testing.T) {
 		p := traintest.SparseProblem(40, deferring[name].loss, traintest.Entropy, 1)
 		p.Center = make([]float32, p.Scorer.Dim()) // with a prior no certificate is in float64
 		trainer := &train.Trainer{Problem: p, Method: deferring[name].make(), Passes: 400, Gap: 1e-6, Lazy: true}
-		r, err := trainer.Run(t.Context(), &train.State{W: make([]float32, p.Scorer.Dim())})
+		r, err := trainer.Run(t.Context(), train.NewState(make([]float32, p.Scorer.Dim())))
 		if err != nil {
 			t.Fatal(err)
 		}

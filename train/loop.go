@@ -138,8 +138,7 @@ func (l *loop) start(ctx context.Context) error {
 			l.Problem.UseDoubles()
 		}
 	} else {
-		s, nan := l.s, math.NaN() // unless the method sets them
-		s.Primal, s.Dual, s.Estimate, s.Smoothed, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan, nan
+		*l.s = *NewState(l.s.W)
 		if err := l.boundary(ctx); err != nil {
 			return err
 		}
@@ -259,7 +258,7 @@ func (l *loop) outOfPatience() bool {
 
 func (l *loop) pass(ctx context.Context) error {
 	begin, before := time.Now(), l.s.Estimate
-	if err := l.Method.Pass(ctx, l.Problem, l.s); err != nil {
+	if err := Pass(ctx, l.Method, l.Problem, l.s); err != nil {
 		return l.failed(ctx, err)
 	}
 	if l.rise = l.s.Estimate - before; math.IsNaN(before) {

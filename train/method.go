@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"math"
 
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -39,6 +40,13 @@ type Traits struct {
 	Lanes bool
 }
 
+// Pass has a method take a pass. What the one before found out about its smoothing, its proximal term and its answers
+// is unknown until this one says so.
+func Pass(ctx context.Context, m Method, p *Problem, s *State) error {
+	s.Smoothed, s.Mu, s.Kappa, s.Exact = math.NaN(), 0, 0, math.NaN()
+	return m.Pass(ctx, p, s)
+}
+
 // State is the public state of a run: the weights and what is known about them. Checkpoints save it.
 type State struct {
 	W           []float32 // the weights
@@ -64,6 +72,12 @@ type State struct {
 	Deferred bool // the pass has left F(W) to Deferrer.Complete; not in checkpoints
 
 	Done bool // the method has finished: further passes would change nothing
+}
+
+// NewState returns the state of a run that begins at w, of which nothing is known.
+func NewState(w []float32) *State {
+	nan := math.NaN()
+	return &State{W: w, Primal: nan, Dual: nan, Estimate: nan, Smoothed: nan, Exact: nan, ProxGradient: nan, InnerGap: nan}
 }
 
 // Gap returns the certified distance to the optimum, F(W) − Dual; NaN without a certificate.

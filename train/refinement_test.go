@@ -29,7 +29,7 @@ func TestNarrowTargets(t *testing.T) {
 	} {
 		run := func(gap float64, passes int, checkpoint *train.Checkpoint) (*train.Result, *train.Problem) {
 			p := problem()
-			s := &train.State{W: make([]float32, p.Scorer.Dim())}
+			s := train.NewState(make([]float32, p.Scorer.Dim()))
 			r, err := (&train.Trainer{Problem: p, Method: c.make(), Passes: passes, Gap: gap, Lazy: true, Checkpoint: checkpoint}).Run(t.Context(), s)
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)

@@ -287,7 +287,7 @@ func TestWrongGradientsContradict(t *testing.T) {
 		if slices.Contains([]string{"bcfw", "bcpfw", "fw", "cutting-plane"}, m.Name()) {
 			p.Smoothing = oracles.Smoothing{}
 		}
-		s := &train.State{W: make([]float32, p.Scorer.Dim())}
+		s := train.NewState(make([]float32, p.Scorer.Dim()))
 		_, err := (&train.Trainer{Problem: p, Method: m, Passes: 60, Gap: 1e-3}).Run(t.Context(), s)
 		if e := (*train.InconsistentError)(nil); !errors.As(err, &e) || e.Method != m.Name() {
 			t.Errorf("%s: %v, objective %g, dual %g", m.Name(), err, s.Primal, s.Dual)

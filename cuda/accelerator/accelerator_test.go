@@ -68,7 +68,7 @@ func trained(t testing.TB, p *train.Problem, m train.Method, passes int) *train.
 	if net, ok := p.Scorer.(network); ok {
 		w = net.Init(1)
 	}
-	s := &train.State{W: w, Dual: math.NaN()}
+	s := train.NewState(w)
 	cudatest.Must(t, m.Start(t.Context(), p, s))
 	for range passes {
 		cudatest.Must(t, m.Pass(t.Context(), p, s))
@@ -148,7 +148,7 @@ func TestAcceleratorRefuses(t *testing.T) {
 	d := cudatest.Device(t)
 	p := learnable(t, nets.Config{Net: "mlp", Hidden: []int{3}}, engine.Hinge, oracles.Smoothing{})
 	q := deviceProblem(t, d, p)
-	s := &train.State{W: p.Scorer.(network).Init(1)}
+	s := train.NewState(p.Scorer.(network).Init(1))
 	m := &methods.SGD{Rate: 1e30}
 	cudatest.Must(t, m.Start(t.Context(), q, s))
 	var bad *engine.NonFiniteError

@@ -142,7 +142,7 @@ func sameDescent(t *testing.T, a *accelerator.Accelerator, p *train.Problem, rul
 func TestDescentWithoutViolations(t *testing.T) {
 	d := cudatest.Device(t)
 	p := learnable(t, nets.Config{Net: "linear"}, engine.Hinge, oracles.Smoothing{})
-	good := &train.State{W: p.Scorer.(network).Init(1)}
+	good := train.NewState(p.Scorer.(network).Init(1))
 	p.Lambda = 1e-4
 	m := &methods.SGD{Rate: 0.5}
 	cudatest.Must(t, m.Start(t.Context(), p, good))
@@ -199,7 +199,7 @@ func TestWalksOnDevice(t *testing.T) {
 				p := *problems[problem]
 				p.Batch, p.Seed = 3, 3
 				run := func(p *train.Problem) *train.State {
-					s := &train.State{W: traintest.Initial(p), Dual: math.NaN()}
+					s := train.NewState(traintest.Initial(p))
 					if net, ok := p.Scorer.(network); ok {
 						s.W = net.Init(1)
 					}
@@ -266,7 +266,7 @@ func TestDescentDiverges(t *testing.T) {
 		if name == "prox" { // its steps are never that long
 			w[0] = float32(math.Inf(1))
 		}
-		s := &train.State{W: w}
+		s := train.NewState(w)
 		cudatest.Must(t, m.Start(t.Context(), q, s))
 		var err error
 		for range 3 {

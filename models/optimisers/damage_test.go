@@ -87,7 +87,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 					q := *p
 					q.Engine = engine.NewEngine(p.Objective, 1)
 					c.Every = passes
-					_, err = (&train.Trainer{Problem: &q, Method: m, Passes: passes, Checkpoint: c}).Run(ctx, &train.State{W: make([]float32, p.Scorer.Dim())})
+					_, err = (&train.Trainer{Problem: &q, Method: m, Passes: passes, Checkpoint: c}).Run(ctx, train.NewState(make([]float32, p.Scorer.Dim())))
 					return err
 				})
 			}

@@ -142,7 +142,7 @@ func TestCertifiedMethodsAgree(t *testing.T) {
 			case OEG: // its steps are short where marginals are near 0
 				passes = 2000
 			}
-			r, err := (&train.Trainer{Problem: p, Method: m, Passes: passes, Gap: 0.02}).Run(t.Context(), &train.State{W: make([]float32, p.Scorer.Dim())})
+			r, err := (&train.Trainer{Problem: p, Method: m, Passes: passes, Gap: 0.02}).Run(t.Context(), train.NewState(make([]float32, p.Scorer.Dim())))
 			if err != nil {
 				t.Fatalf("%s, %s: %v", x.name, d.Name, err)
 			}
@@ -176,7 +176,7 @@ func TestCertifiedMethodsHaveABound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := (&train.Trainer{Problem: p, Method: m, Passes: 2}).Run(t.Context(), &train.State{W: make([]float32, p.Scorer.Dim())})
+			r, err := (&train.Trainer{Problem: p, Method: m, Passes: 2}).Run(t.Context(), train.NewState(make([]float32, p.Scorer.Dim())))
 			if err != nil {
 				t.Fatalf("%s: %v", d.Name, err)
 			}

@@ -195,9 +195,8 @@ func (r *Run) trainer() *train.Trainer {
 
 // newState is the state of a run at w before its first pass.
 func newState(w []float32) *train.State {
-	nan := math.NaN()
 	host.HugePages(w)
-	return &train.State{W: w, Primal: nan, Dual: nan, Smoothed: nan, Exact: nan, ProxGradient: nan}
+	return train.NewState(w)
 }
 
 // identity is what tells this run from others: settings and fingerprints of what they name. A checkpoint, or a path, of

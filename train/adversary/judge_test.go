@@ -134,7 +134,7 @@ func (n *tally) run(t *testing.T, what string, j judged, p *train.Problem, best 
 	if states.start != nil {
 		start = slices.Clone(states.start)
 	}
-	s := &train.State{W: start, Dual: math.NaN(), Primal: math.NaN()}
+	s := train.NewState(start)
 	if train.CheckTerms(m, p.Objective, false) != nil || p.Completion != nil && !p.Soft && j.name == "prox-linear" { // whose own models fix what replaces unknown labels
 		return verdict{refused: true}
 	}
@@ -165,7 +165,7 @@ func (n *tally) run(t *testing.T, what string, j judged, p *train.Problem, best 
 		}
 	}()
 	for range passes {
-		if err := m.Pass(ctx, p, s); err != nil {
+		if err := train.Pass(ctx, m, p, s); err != nil {
 			var infinite *engine.NonFiniteError
 			if (!m.Traits().Convex || states.extreme) && errors.As(err, &infinite) { // stochastic gradients with a step that is too long for an offset of 1e6: nothing was certified
 				return verdict{gap: math.NaN()}

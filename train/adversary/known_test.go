@@ -234,11 +234,11 @@ func TestRecords(t *testing.T) {
 				continue
 			}
 			m := j.make()
-			if train.CheckTerms(m, q.Objective, false) != nil || m.Start(t.Context(), q, &train.State{W: make([]float32, q.Scorer.Dim())}) != nil {
+			if train.CheckTerms(m, q.Objective, false) != nil || m.Start(t.Context(), q, train.NewState(make([]float32, q.Scorer.Dim()))) != nil {
 				continue
 			}
 			h := &record.History{}
-			s := &train.State{W: make([]float32, q.Scorer.Dim())}
+			s := train.NewState(make([]float32, q.Scorer.Dim()))
 			if _, err := (&train.Trainer{Problem: q, Method: j.make(), Passes: 12, Recorders: []record.Recorder{h}}).Run(t.Context(), s); err != nil {
 				t.Errorf("%v; %s: %v", c, j.name, err)
 			}

@@ -105,12 +105,12 @@ func statements(ctx context.Context, m train.Method, p *train.Problem) (lower, u
 		}
 		upper = min(upper, s.Primal)
 	}
-	s := &train.State{W: make([]float32, p.Scorer.Dim()), Dual: math.NaN(), Primal: math.NaN()}
+	s := train.NewState(make([]float32, p.Scorer.Dim()))
 	if err := m.Start(ctx, p, s); err != nil {
 		return 0, 0, err
 	}
 	for range 12 {
-		if err := m.Pass(ctx, p, s); err != nil {
+		if err := train.Pass(ctx, m, p, s); err != nil {
 			return 0, 0, err
 		}
 		note(s)

@@ -28,7 +28,7 @@ func some(seed uint64, count int, keep func(c cell) bool) []cell {
 
 // trainable reports whether the problem is one that a method takes.
 func trainable(t *testing.T, m train.Method, p *train.Problem) bool {
-	return train.CheckTerms(m, p.Objective, false) == nil && m.Start(t.Context(), p, &train.State{W: make([]float32, p.Scorer.Dim())}) == nil
+	return train.CheckTerms(m, p.Objective, false) == nil && m.Start(t.Context(), p, train.NewState(make([]float32, p.Scorer.Dim()))) == nil
 }
 
 // Runs that end and resume from a checkpoint, twice, certify what one run does, and that is so. What a checkpoint keeps is bits: the passes after it are those of a
@@ -49,7 +49,7 @@ func TestResumed(t *testing.T) {
 			n.runs++
 			dir, h := t.TempDir(), &record.History{}
 			run := func(passes int, checkpoint *train.Checkpoint, to ...record.Recorder) *train.Result {
-				s := &train.State{W: make([]float32, q.Scorer.Dim())}
+				s := train.NewState(make([]float32, q.Scorer.Dim()))
 				r, err := (&train.Trainer{Problem: q, Method: j.make(), Passes: passes, Checkpoint: checkpoint, Recorders: to}).Run(t.Context(), s)
 				if err != nil {
 					t.Fatalf("%v; %s: %v", c, j.name, err)
@@ -115,7 +115,7 @@ func TestPaths(t *testing.T) {
 			start := make([]float32, q.Scorer.Dim())
 			for k := range 4 { // strengths rise, and each begins where the one before ended
 				q.Lambda = λ * math.Pow(7, float64(k))
-				s := &train.State{W: slices.Clone(start)}
+				s := train.NewState(slices.Clone(start))
 				out, err := (&train.Trainer{Problem: q, Method: j.make(), Passes: 1 + r.IntN(12)}).Run(t.Context(), s)
 				if err != nil {
 					t.Fatalf("%v; %s: %v", c, j.name, err)

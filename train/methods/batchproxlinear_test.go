@@ -18,7 +18,7 @@ func TestMorePassesAfterTheFinish(t *testing.T) {
 		method := func(passes int) *BatchProxLinear {
 			return &BatchProxLinear{ModelBatch: 4, Passes: passes, Finish: 2, Finisher: ProxLinear{InnerPasses: 1}}
 		}
-		m, s := method(4), &train.State{W: traintest.Initial(p)}
+		m, s := method(4), train.NewState(traintest.Initial(p))
 		traintest.Begin(t, m, p, s)
 		traintest.Passes(t, m, p, s, 4)
 		kept := &traintest.Shelf{Values: map[string]any{}}

@@ -351,7 +351,7 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) err
 	}
 	copy(s.W, p.Soften(w, m.path.Threshold))
 	m.bound.Show(s, m.best)
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, 0, math.NaN()
+	s.Kappa = m.regulariser.Kappa
 	if s.Deferred = m.lazy && m.regulariser.Kappa == 0 && !m.Warm; !s.Deferred {
 		return m.Complete(ctx, p, s, true)
 	}

@@ -393,7 +393,7 @@ func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) er
 	}
 	m.best = max(m.best, m.dual)
 	m.bound.Show(s, m.best)
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, 0, math.NaN()
+	s.Kappa = m.regulariser.Kappa
 	if s.Deferred = m.lazy && m.regulariser.Kappa == 0; !s.Deferred {
 		return m.Complete(ctx, p, s, true)
 	}

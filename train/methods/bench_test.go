@@ -52,7 +52,7 @@ func BenchmarkFullPass(b *testing.B) {
 func BenchmarkCasimirPass(b *testing.B) {
 	p := denseHinge(400, 15, 8, 2)
 	m := &Casimir{}
-	s := &train.State{W: make([]float32, p.Scorer.Dim())}
+	s := train.NewState(make([]float32, p.Scorer.Dim()))
 	if err := m.Start(context.Background(), p, s); err != nil {
 		b.Fatal(err)
 	}

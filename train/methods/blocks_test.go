@@ -53,7 +53,7 @@ func TestBlocksRaiseTheDual(t *testing.T) {
 					return err
 				}
 				m := begin()
-				if err := m.Start(ctx, p, &train.State{W: make([]float32, p.Scorer.Dim())}); err != nil {
+				if err := m.Start(ctx, p, train.NewState(make([]float32, p.Scorer.Dim()))); err != nil {
 					return err
 				}
 				last, undone := math.Inf(-1), 0

@@ -75,7 +75,7 @@ func TestBoundsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
 	}
-	if err := (&SGD{Momentum: 0.9}).Start(t.Context(), p, &train.State{W: make([]float32, p.Scorer.Dim())}); !structured.IsBadInput(err) {
+	if err := (&SGD{Momentum: 0.9}).Start(t.Context(), p, train.NewState(make([]float32, p.Scorer.Dim()))); !structured.IsBadInput(err) {
 		t.Errorf("momentum: %v", err)
 	}
 	free := *p.Objective

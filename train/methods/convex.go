@@ -64,7 +64,6 @@ func (m *convex) record(ctx context.Context, p *train.Problem, s *train.State, w
 	m.consider(p, w, pass)
 	m.certificate.Show(s)
 	s.Done = pass.Primal <= p.Constant // losses are never negative
-	s.Smoothed, s.Mu, s.Exact = math.NaN(), 0, math.NaN()
 	if !p.Loss.Smooth() {
 		s.Smoothed, s.Mu = pass.Smoothed, m.μ
 		if p.Smoothing.Kind == oracles.L2 {

@@ -206,7 +206,7 @@ func TestSeparableDataWithoutRegulariser(t *testing.T) {
 		for _, m := range convexMethods() {
 			o := &engine.Objective{Scorer: &traintest.Net{Inputs: 6, Labels: 3}, Data: traintest.Chains(8, 6, 3, 0, 1)}
 			p := &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: smoothing, Seed: 3}
-			s := &train.State{W: make([]float32, p.Scorer.Dim())}
+			s := train.NewState(make([]float32, p.Scorer.Dim()))
 			r, err := (&train.Trainer{Problem: p, Method: m, Passes: 3000}).Run(t.Context(), s)
 			if err != nil {
 				t.Fatalf("%s, %v: %v", m.Name(), smoothing.Kind, err)
@@ -327,19 +327,19 @@ func TestConvexRefusals(t *testing.T) {
 	p := traintest.NetProblem(10, 1, 1)
 	p.Smoothing = traintest.Entropy
 	for _, m := range convexMethods() {
-		err := m.Start(context.Background(), p, &train.State{W: make([]float32, p.Scorer.Dim())})
+		err := m.Start(context.Background(), p, train.NewState(make([]float32, p.Scorer.Dim())))
 		if !structured.IsBadInput(err) {
 			t.Errorf("%s on a network: %v", m.Name(), err)
 		}
 		q := traintest.NoisyProblem(10, engine.Hinge, oracles.Smoothing{}, 0.1)
-		if err := m.Start(context.Background(), q, &train.State{W: make([]float32, q.Scorer.Dim())}); !structured.IsBadInput(err) {
+		if err := m.Start(context.Background(), q, train.NewState(make([]float32, q.Scorer.Dim()))); !structured.IsBadInput(err) {
 			t.Errorf("%s without smoothing: %v", m.Name(), err)
 		}
 	}
 	smooth := traintest.NetProblem(10, 1, 1)
 	smooth.Loss = engine.CRF
 	for m, on := range map[train.Method]*train.Problem{&BCFW{}: p, &BCPFW{}: p, &quasinewton.LBFGS{}: smooth, &sdca.SDCA{}: smooth} {
-		err := m.Start(context.Background(), on, &train.State{W: make([]float32, on.Scorer.Dim())})
+		err := m.Start(context.Background(), on, train.NewState(make([]float32, on.Scorer.Dim())))
 		if want := train.CheckConvex(m.Name(), on.Scorer); err == nil || err.Error() != want.Error() {
 			t.Errorf("%s on a network: %v, want %v", m.Name(), err, want)
 		}

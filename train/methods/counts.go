@@ -83,8 +83,7 @@ func (m *Counts) Pass(ctx context.Context, p *train.Problem, s *train.State) err
 	m.set(p.Data, scorer.Form().Parts[0].Width, words, steps)
 	s.Passes++
 	s.FullPasses++
-	s.Step, s.Mu, s.Kappa = math.NaN(), 0, 0
-	s.Smoothed, s.Dual, s.Estimate, s.Exact = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	s.Step = math.NaN()
 	s.Done = true
 	s.Primal, _, err = p.Upper(ctx, s.W)
 	return err

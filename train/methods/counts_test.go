@@ -60,7 +60,7 @@ func TestCountsAreProbabilities(t *testing.T) {
 		marks := seed%3 > 0
 		d, words, _ := drawnWords(r, 12, vocabulary, labels, marks)
 		p := countProblem(t, d, vocabulary+2, 0, labels, nets.EdgesTransition)
-		m, s := &Counts{Word: word, Step: step}, &train.State{W: make([]float32, p.Scorer.Dim())}
+		m, s := &Counts{Word: word, Step: step}, train.NewState(make([]float32, p.Scorer.Dim()))
 		if err := m.Start(context.Background(), p, s); err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestCountsAreProbabilities(t *testing.T) {
 func TestCountsWithoutSmoothing(t *testing.T) {
 	d, _, _ := drawnWords(rand.New(rand.NewPCG(1, 1)), 9, 7, 3, true)
 	p := countProblem(t, d, 9, 0, 4, nets.EdgesTransition) // label 3 never occurs
-	s := &train.State{W: make([]float32, p.Scorer.Dim())}
+	s := train.NewState(make([]float32, p.Scorer.Dim()))
 	if err := new(Counts).Pass(context.Background(), p, s); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestCountsRefuse(t *testing.T) {
 		"needs to know all gold":       countProblem(t, &partial, 9, 0, 3, nets.EdgesTransition),
 		"without dense inputs":         countProblem(t, &structured.Dataset{Offsets: d.Offsets, Labels: d.Labels}, 9, 0, 3, nets.EdgesTransition),
 	} {
-		err := new(Counts).Start(context.Background(), p, &train.State{W: make([]float32, p.Scorer.Dim())})
+		err := new(Counts).Start(context.Background(), p, train.NewState(make([]float32, p.Scorer.Dim())))
 		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}

@@ -85,7 +85,6 @@ func (m *CuttingPlane) Pass(ctx context.Context, p *train.Problem, s *train.Stat
 	s.Passes++
 	s.OracleCalls += p.Len()
 	m.bound.Show(s, math.NaN())
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
 	s.Done = s.Primal-s.Dual <= 2*s.Rounding
 	return nil
 }

@@ -94,9 +94,8 @@ func (w *descentPass) pass(ctx context.Context, p *train.Problem, s *train.State
 			}
 		}
 	}
-	s.Mu, s.Kappa = subgradient(p).Mu, 0
-	nan := math.NaN()
-	s.Smoothed, s.Dual, s.Estimate, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan
+	s.Mu = subgradient(p).Mu
+	s.ProxGradient, s.InnerGap = math.NaN(), math.NaN()
 	s.Primal, _, err = p.Upper(ctx, s.W)
 	s.FullPasses++
 	return err

@@ -67,7 +67,7 @@ func TestWalkersIgnoreThreads(t *testing.T) {
 			for _, threads := range []int{1, 2, 5} {
 				p := *problem
 				p.Engine = engine.NewEngine(problem.Objective, threads)
-				m, s := method(), &train.State{W: make([]float32, p.Scorer.Dim())}
+				m, s := method(), train.NewState(make([]float32, p.Scorer.Dim()))
 				if kind == "net" {
 					s = traintest.GlorotState(&p)
 				}
@@ -105,7 +105,7 @@ func TestProxLinearFinish(t *testing.T) {
 func TestSchedules(t *testing.T) {
 	p := traintest.LinearProblem(20, 1, 0.05, 1)
 	for _, m := range []train.Method{&SGD{Schedule: CosineSchedule}, &Adam{Schedule: GeometricSchedule}, &Adam{Schedule: PegasosSchedule, Span: Span{Passes: 2}}} {
-		if err := m.Start(t.Context(), p, &train.State{W: make([]float32, p.Scorer.Dim())}); err == nil {
+		if err := m.Start(t.Context(), p, train.NewState(make([]float32, p.Scorer.Dim()))); err == nil {
 			t.Errorf("%+v starts", m)
 		}
 	}

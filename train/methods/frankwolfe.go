@@ -171,7 +171,6 @@ func (m *cornerSteps) pass(ctx context.Context, p *train.Problem, s *train.State
 	s.Passes++
 	s.OracleCalls += p.Len()
 	m.bound.Show(s, math.NaN())
-	s.Smoothed, s.Mu, s.Kappa, s.Exact = math.NaN(), 0, 0, math.NaN()
 	s.Done = s.Primal-s.Dual <= 2*s.Rounding
 	return nil
 }

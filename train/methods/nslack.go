@@ -119,7 +119,6 @@ func (m *NSlack) Pass(ctx context.Context, p *train.Problem, s *train.State) err
 		}
 	}
 	m.bound.Show(s, m.best)
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
 	s.Done = s.Primal-s.Dual <= 2*s.Rounding
 	return nil
 }

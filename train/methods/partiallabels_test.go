@@ -70,7 +70,7 @@ func TestLearningFromPartialLabels(t *testing.T) {
 			}
 		}
 		for _, m := range append(convexMethods(), &BCFW{}, &BCPFW{}) {
-			s := &train.State{W: make([]float32, p.Scorer.Dim())}
+			s := train.NewState(make([]float32, p.Scorer.Dim()))
 			if err := m.Start(t.Context(), p, s); !structured.IsBadInput(err) {
 				t.Errorf("%v, %s: %v, want a refusal", loss, m.Name(), err)
 			}

@@ -128,7 +128,7 @@ func (m *ProxLinear) begin(ctx context.Context, p *train.Problem, s *train.State
 	sgd := &SGD{Rate: m.rate, Averaging: PassAverage}
 	err := sgd.Start(ctx, p, s)
 	if err == nil {
-		err = sgd.Pass(ctx, p, s)
+		err = train.Pass(ctx, sgd, p, s)
 	}
 	if err != nil {
 		if s.Primal, err = diverged(err); err != nil {
@@ -188,7 +188,7 @@ func (m *ProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State)
 	m.adapt(t, promise, m.f-f, way)
 	m.f = f
 	s.Done = m.η < m.smallest
-	s.Primal, s.Dual, s.Estimate, s.Smoothed = f, math.NaN(), math.NaN(), math.NaN()
+	s.Primal = f
 	return nil
 }
 
@@ -263,14 +263,14 @@ func (m *ProxLinear) wants(passes int, better bool) bool {
 // are w_{k−1} if it found no better point.
 func (m *ProxLinear) solve(ctx context.Context, s *train.State) (*train.State, error) {
 	inner := m.inner()
-	at := &train.State{W: append([]float32(nil), s.W...), Dual: math.NaN(), Estimate: math.NaN(), Exact: math.NaN()}
+	at := train.NewState(append([]float32(nil), s.W...))
 	if err := inner.Start(ctx, m.sub.Problem, at); err != nil {
 		return nil, err
 	}
 	best := *at
 	best.W, best.Primal = append([]float32(nil), s.W...), m.f
 	for m.wants(at.Passes, best.Primal < m.f) && !at.Done && (m.Passes == 0 || s.Passes+at.Passes < m.Passes) {
-		if err := inner.Pass(ctx, m.sub.Problem, at); err != nil {
+		if err := train.Pass(ctx, inner, m.sub.Problem, at); err != nil {
 			return nil, err
 		}
 		if err := at.Check(inner.Name()); err != nil {

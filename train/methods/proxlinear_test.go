@@ -225,7 +225,7 @@ func TestBCFWGoesOn(t *testing.T) {
 		w := slices.Clone(q.Center)
 		vec.Axpy(float32(-1/λ), g, w)
 		there := q.DualValue(b, w)
-		s := &train.State{W: make([]float32, len(w))}
+		s := train.NewState(make([]float32, len(w)))
 		traintest.Begin(t, m, q, s)
 		if m.dual < max(q.Constant, there)-1e-6*math.Abs(there) {
 			t.Errorf("λ %g: dual %g, at the gold outputs %g, at the old point %g", λ, m.dual, q.Constant, there)
@@ -271,7 +271,7 @@ func TestRefusals(t *testing.T) {
 	ctx := context.Background()
 	refuses := func(what string, m train.Method, p *train.Problem) {
 		t.Helper()
-		err := m.Start(ctx, p, &train.State{W: make([]float32, p.Scorer.Dim())})
+		err := m.Start(ctx, p, train.NewState(make([]float32, p.Scorer.Dim())))
 		if !structured.IsBadInput(err) {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -166,7 +166,7 @@ func TestQuadraticMemoryEncloses(t *testing.T) {
 	p.Center = traintest.DrawWeights(rand.New(rand.NewPCG(5, 6)), p.Scorer.Dim(), 2)
 	least := leastSquares(t, p)
 	for _, m := range []train.Method{&SAGA{Pace: Pace{Lipschitz: 4}}, &sdca.SDCA{}} {
-		s := &train.State{W: slices.Clone(p.Center)}
+		s := train.NewState(slices.Clone(p.Center))
 		traintest.Begin(t, m, p, s)
 		for k := range 8 {
 			traintest.Passes(t, m, p, s, 1)
@@ -226,7 +226,7 @@ func TestQuadraticRefusals(t *testing.T) {
 	p := denseQuadratic(t, 5, 0.1)
 	for _, m := range []train.Method{&sdca.SDCA{Online: true}, &BCFW{}, &BCPFW{}, &ProxLinear{}, &BatchProxLinear{ModelBatch: 2}, &CuttingPlane{}, &FrankWolfe{}, &SVRG{}, &SAGA{}, &Casimir{}} {
 		var refused *train.RequirementError
-		if err := m.Start(t.Context(), p, &train.State{W: make([]float32, p.Scorer.Dim())}); !errors.As(err, &refused) {
+		if err := m.Start(t.Context(), p, train.NewState(make([]float32, p.Scorer.Dim()))); !errors.As(err, &refused) {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
 	}

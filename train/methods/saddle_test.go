@@ -126,7 +126,7 @@ func TestSaddleRefusals(t *testing.T) {
 	free.Radius, crf.Loss = 0, engine.CRF
 	for name, p := range map[string]*train.Problem{"no radius": free, "a prior": prior, "crf": crf} {
 		for _, m := range []train.Method{&SaddleFW{}, &SaddleBCFW{}} {
-			if err := m.Start(t.Context(), p, &train.State{W: make([]float32, p.Scorer.Dim())}); !structured.IsBadInput(err) {
+			if err := m.Start(t.Context(), p, train.NewState(make([]float32, p.Scorer.Dim()))); !structured.IsBadInput(err) {
 				t.Errorf("%s, %s: %v", m.Name(), name, err)
 			}
 		}

@@ -162,7 +162,7 @@ func (m *SaddleBCFW) Pass(ctx context.Context, p *train.Problem, s *train.State)
 	s.OracleCalls += p.Len()
 	s.FullPasses += 2
 	m.bound.Show(s, math.NaN())
-	s.Smoothed, s.Mu, s.Kappa, s.Exact, s.Step = math.NaN(), 0, 0, math.NaN(), 2/float64(m.passes+2)
+	s.Step = 2 / float64(m.passes+2)
 	s.Done = s.Primal-s.Dual <= 2*s.Rounding
 	return nil
 }

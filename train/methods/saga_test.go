@@ -78,7 +78,7 @@ func TestAsyncSAGARefuses(t *testing.T) {
 		"bounds": bounded,
 	} {
 		p.Smoothing = traintest.Entropy
-		if err := (&SAGA{Async: true}).Start(t.Context(), p, &train.State{W: make([]float32, p.Scorer.Dim())}); err == nil {
+		if err := (&SAGA{Async: true}).Start(t.Context(), p, train.NewState(make([]float32, p.Scorer.Dim()))); err == nil {
 			t.Errorf("%s: it starts", name)
 		}
 	}

@@ -2,7 +2,6 @@ package methods
 
 import (
 	"context"
-	"math"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train"
@@ -173,8 +172,7 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 		copy(s.W, p.Soften(m.path.Mean, 0))
 	}
 	s.Step = γ
-	s.Smoothed, s.Kappa, s.Dual, s.Estimate = math.NaN(), 0, math.NaN(), math.NaN()
-	s.Mu, s.Exact = subgradient(p).Mu, math.NaN()
+	s.Mu = subgradient(p).Mu
 	s.Primal, _, err = p.Upper(ctx, s.W)
 	s.FullPasses++
 	return err

@@ -46,7 +46,7 @@ func TestSGDStepDescends(t *testing.T) {
 	p.Loss = engine.SoftmaxMargin
 	w := p.Scorer.(*traintest.Net).Glorot(1)
 	m := &SGD{Rate: 1e-3, Schedule: ConstantSchedule, Averaging: NoAverage}
-	s := &train.State{W: append([]float32(nil), w...)}
+	s := train.NewState(append([]float32(nil), w...))
 	before, err := p.Value(ctx, w)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestSGDStepDescends(t *testing.T) {
 
 func TestSGDLearnsNet(t *testing.T) {
 	p := traintest.NetProblem(200, 8, 2)
-	s := &train.State{W: p.Scorer.(*traintest.Net).Glorot(1)}
+	s := train.NewState(p.Scorer.(*traintest.Net).Glorot(1))
 	m := &SGD{}
 	if err := m.Start(context.Background(), p, s); err != nil {
 		t.Fatal(err)

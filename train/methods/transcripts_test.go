@@ -54,7 +54,7 @@ func TestLearningToTranscribe(t *testing.T) {
 		}
 	}
 	for _, m := range append(convexMethods(), &BCFW{}, &BCPFW{}) {
-		s := &train.State{W: make([]float32, p.Scorer.Dim())}
+		s := train.NewState(make([]float32, p.Scorer.Dim()))
 		err := m.Start(t.Context(), p, s)
 		if !structured.IsBadInput(err) {
 			t.Errorf("%s: %v, want a refusal", m.Name(), err)

@@ -20,7 +20,7 @@ import (
 func solve(t *testing.T, p *train.Problem, m train.Method, λ, gap float64) (regpath.Point, []float32) {
 	t.Helper()
 	p.Lambda = λ
-	r, err := (&train.Trainer{Problem: p, Method: m, Passes: 1500, Gap: gap}).Run(t.Context(), &train.State{W: make([]float32, p.Scorer.Dim())})
+	r, err := (&train.Trainer{Problem: p, Method: m, Passes: 1500, Gap: gap}).Run(t.Context(), train.NewState(make([]float32, p.Scorer.Dim())))
 	if err != nil {
 		t.Fatal(err)
 	}

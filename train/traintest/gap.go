@@ -16,7 +16,7 @@ func RecomposesItsGap(t *testing.T, p *train.Problem, m train.Method, point func
 	t.Helper()
 	const gap = 0.05
 	h := &record.History{}
-	s := &train.State{W: make([]float32, p.Scorer.Dim())}
+	s := train.NewState(make([]float32, p.Scorer.Dim()))
 	r, err := (&train.Trainer{Problem: p, Method: m, Passes: 300, Gap: gap, Recorders: []record.Recorder{h}}).Run(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func ShortNetProblem(n int) *train.Problem {
 func LoopProblem() (*train.Problem, *train.State) {
 	net := &Net{Inputs: 4, Labels: 3}
 	o := &engine.Objective{Scorer: net, Data: Chains(40, 4, 3, 1, 1), Lambda: 0.1}
-	return &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: oracles.Smoothing{Kind: oracles.Entropy}, Seed: 3}, &train.State{W: make([]float32, net.Dim())}
+	return &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: oracles.Smoothing{Kind: oracles.Entropy}, Seed: 3}, train.NewState(make([]float32, net.Dim()))
 }
 
 // Shifted gives the problem a centre, a constant and example weights.

@@ -12,7 +12,7 @@ import (
 
 func Start(t testing.TB, m train.Method, p *train.Problem) *train.State {
 	t.Helper()
-	s := &train.State{W: make([]float32, p.Scorer.Dim())}
+	s := train.NewState(make([]float32, p.Scorer.Dim()))
 	if err := m.Start(context.Background(), p, s); err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func Begin(t *testing.T, m train.Method, p *train.Problem, s *train.State) {
 func Passes(t testing.TB, m train.Method, p *train.Problem, s *train.State, n int) {
 	t.Helper()
 	for range n {
-		if err := m.Pass(context.Background(), p, s); err != nil {
+		if err := train.Pass(context.Background(), m, p, s); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Check(m.Name()); err != nil {
@@ -49,7 +49,7 @@ func Certify(t *testing.T, m train.Certifier, p *train.Problem, s *train.State) 
 	}
 }
 
-func GlorotState(p *train.Problem) *train.State { return &train.State{W: p.Scorer.(*Net).Glorot(1)} }
+func GlorotState(p *train.Problem) *train.State { return train.NewState(p.Scorer.(*Net).Glorot(1)) }
 
 func Value(t *testing.T, e *engine.Engine, w []float32) float64 {
 	t.Helper()

@@ -64,7 +64,7 @@ func blockOutcome(t *testing.T, c blockRun, n, threads, passes int, from *train.
 		if err := p.Join(g); err != nil {
 			return err
 		}
-		s, m := &train.State{W: make([]float32, p.Scorer.Dim())}, c.method()
+		s, m := train.NewState(make([]float32, p.Scorer.Dim())), c.method()
 		if shelf != nil {
 			*s = *from
 			s.W = append([]float32(nil), from.W...)
@@ -74,7 +74,7 @@ func blockOutcome(t *testing.T, c blockRun, n, threads, passes int, from *train.
 			return err
 		}
 		for range passes {
-			if err := m.Pass(ctx, p, s); err != nil {
+			if err := train.Pass(ctx, m, p, s); err != nil {
 				return err
 			}
 		}

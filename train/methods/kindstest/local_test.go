@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"testing"
 
@@ -40,7 +39,7 @@ func localOutcome(t *testing.T, c joined, n, passes int, from *train.State, shel
 	states, shelves := make([]*train.State, n), make([]map[string]any, n)
 	err := rankstest.InProcess(t.Context(), n, func(ctx context.Context, g ranks.Group) error {
 		p := c.problem()
-		s, m := &train.State{W: traintest.Initial(p), Primal: math.NaN()}, c.method()
+		s, m := train.NewState(traintest.Initial(p)), c.method()
 		p.Engine = engine.NewEngine(p.Objective, 1+(g.Rank()+n)%2)
 		if err := p.Join(g); err != nil {
 			return err
@@ -54,7 +53,7 @@ func localOutcome(t *testing.T, c joined, n, passes int, from *train.State, shel
 			return err
 		}
 		for range passes {
-			if err := m.Pass(ctx, p, s); err != nil {
+			if err := train.Pass(ctx, m, p, s); err != nil {
 				return err
 			}
 		}
@@ -137,12 +136,12 @@ func TestLocalStepsByDefinition(t *testing.T) {
 			}
 			batches[g.Rank()] = append(batches[g.Rank()], batch)
 		}
-		s := &train.State{W: make([]float32, p.Scorer.Dim())}
+		s := train.NewState(make([]float32, p.Scorer.Dim()))
 		m := &methods.SGD{Rate: γ, Schedule: methods.ConstantSchedule, Averaging: methods.NoAverage, Local: h}
 		if err := m.Start(ctx, p, s); err != nil {
 			return err
 		}
-		err := m.Pass(ctx, p, s)
+		err := train.Pass(ctx, m, p, s)
 		got[g.Rank()] = s.W
 		return err
 	})

@@ -104,12 +104,12 @@ func outcome(ctx context.Context, c joined, threads int, g ranks.Group) (*train.
 	if !p.Scorer.Affine() {
 		w = traintest.DrawWeights(rand.New(rand.NewPCG(1, 2)), p.Scorer.Dim(), 0.3)
 	}
-	m, s := c.method(), &train.State{W: w, Primal: math.NaN(), Dual: math.NaN(), Smoothed: math.NaN()}
+	m, s := c.method(), train.NewState(w)
 	if err := m.Start(ctx, p, s); err != nil {
 		return nil, err
 	}
 	for range c.passes {
-		if err := m.Pass(ctx, p, s); err != nil {
+		if err := train.Pass(ctx, m, p, s); err != nil {
 			return nil, err
 		}
 	}

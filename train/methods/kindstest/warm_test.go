@@ -51,7 +51,7 @@ func TestWarmStarts(t *testing.T) {
 			traintest.Passes(t, cold, p, best, 200)
 
 			m := c.warm()
-			s = &train.State{W: slices.Clone(from)}
+			s = train.NewState(slices.Clone(from))
 			traintest.Begin(t, m, p, s)
 			start := traintest.Upper(t, p.Engine, from)
 			for pass := range 200 {

@@ -79,7 +79,7 @@ func TestStatesShowTheSmoothing(t *testing.T) {
 		for _, m := range []train.Method{&LBFGS{}, &OWLQN{}} {
 			p := traintest.NoisyProblem(12, c.loss, c.by, 0.5)
 			s := traintest.Start(t, m, p)
-			s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = 1e9, 1e9, 1e9, 1e9, 1e9
+			s.Smoothed, s.Mu, s.Kappa, s.Exact = 1e9, 1e9, 1e9, 1e9
 			traintest.Passes(t, m, p, s, 1)
 			smoothed, exact := !c.loss.Smooth(), c.by.Kind == oracles.L2
 			if shows := !math.IsNaN(s.Smoothed); shows != smoothed || shows && !(s.Smoothed < 1e9) || (s.Mu > 0) != smoothed || s.Mu != c.by.Mu {
@@ -132,7 +132,7 @@ func TestLBFGSIsDone(t *testing.T) {
 func TestLBFGSRefusesHinge(t *testing.T) {
 	for _, by := range []oracles.Smoothing{{}, {Kind: oracles.L2}} {
 		p := traintest.NoisyProblem(10, engine.Hinge, by, 0.1)
-		if err := (&LBFGS{}).Start(context.Background(), p, &train.State{W: make([]float32, p.Scorer.Dim())}); !structured.IsBadInput(err) {
+		if err := (&LBFGS{}).Start(context.Background(), p, train.NewState(make([]float32, p.Scorer.Dim()))); !structured.IsBadInput(err) {
 			t.Errorf("the hinge without μ: %v", err)
 		}
 	}

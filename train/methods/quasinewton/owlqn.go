@@ -216,7 +216,6 @@ func evaluate(ctx context.Context, p *train.Problem, s *train.State, certificate
 // show shows what a full pass found out.
 func show(p *train.Problem, s *train.State, certificate *train.Certificate, pass *engine.FullPass, by oracles.Smoothing) {
 	certificate.Show(s)
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
 	if !p.Loss.Smooth() {
 		s.Smoothed, s.Mu = pass.Smoothed, by.Mu
 		if p.Smoothing.Kind == oracles.L2 {

@@ -34,7 +34,7 @@ func TestRoundsRaiseTheDual(t *testing.T) {
 				if err := p.Join(g); err != nil {
 					return err
 				}
-				m, s := &SDCA{Resync: 1000}, &train.State{W: make([]float32, p.Scorer.Dim())}
+				m, s := &SDCA{Resync: 1000}, train.NewState(make([]float32, p.Scorer.Dim()))
 				if err := m.Start(ctx, p, s); err != nil {
 					return err
 				}
@@ -112,12 +112,12 @@ func TestRoundsWithoutVisits(t *testing.T) {
 		if err := p.Join(g); err != nil {
 			return err
 		}
-		m, s := &SDCA{Resync: 1000}, &train.State{W: make([]float32, p.Scorer.Dim())}
+		m, s := &SDCA{Resync: 1000}, train.NewState(make([]float32, p.Scorer.Dim()))
 		if err := m.Start(ctx, p, s); err != nil {
 			return err
 		}
 		for range 2 {
-			if err := m.Pass(ctx, p, s); err != nil {
+			if err := train.Pass(ctx, m, p, s); err != nil {
 				return err
 			}
 		}
@@ -145,7 +145,7 @@ func TestRoundsFailAlike(t *testing.T) {
 			return err
 		}
 		m := &SDCA{}
-		if err := m.Start(ctx, p, &train.State{W: make([]float32, p.Scorer.Dim())}); err != nil {
+		if err := m.Start(ctx, p, train.NewState(make([]float32, p.Scorer.Dim()))); err != nil {
 			return err
 		}
 		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.τ, m, func(float64, func([]int)) error {

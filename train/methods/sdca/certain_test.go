@@ -39,7 +39,7 @@ func TestOneAllowedOutput(t *testing.T) {
 	for _, loss := range []engine.Loss{engine.CRF, engine.SoftmaxMargin} {
 		for n := 1; n <= 40; n++ {
 			p, m := certain(t, n, loss), &SDCA{}
-			s := &train.State{W: make([]float32, p.Scorer.Dim())}
+			s := train.NewState(make([]float32, p.Scorer.Dim()))
 			if _, err := (&train.Trainer{Problem: p, Method: m, Passes: 3, Gap: 1e-3}).Run(t.Context(), s); err != nil {
 				t.Fatalf("%v, %d examples: %v", loss, n, err)
 			}

@@ -145,7 +145,7 @@ func TestQuadraticVariants(t *testing.T) {
 	traintest.Passes(t, reference, p, best, 60)
 	traintest.Certify(t, reference, p, best)
 	for name, m := range map[string]*SDCA{"async": {Async: true}, "warm": {Warm: true}} {
-		s := &train.State{W: slices.Clone(best.W)}
+		s := train.NewState(slices.Clone(best.W))
 		traintest.Begin(t, m, p, s)
 		traintest.Passes(t, m, p, s, 40)
 		traintest.Certify(t, m, p, s)

@@ -303,7 +303,7 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 	}
 	m.dual = max(m.dual, estimate)
 	m.bound.Show(s, m.dual)
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, m.memory.meanStep(), math.NaN()
+	s.Kappa, s.Step = m.regulariser.Kappa, m.memory.meanStep()
 	if s.Deferred = m.lazy && m.regulariser.Kappa == 0; !s.Deferred {
 		return m.evaluate(ctx, p, s, w, true)
 	}

@@ -254,7 +254,7 @@ func TestSDCARefusals(t *testing.T) {
 	partial := traintest.NoisyProblem(20, engine.CRF, traintest.Entropy, 0.1)
 	traintest.Hide(partial.Data, 0.67, 3)
 	for _, p := range []*train.Problem{partial, traintest.NoisyProblem(10, engine.Hinge, traintest.Entropy, 0.1), traintest.NoisyProblem(10, engine.CRF, traintest.Entropy, 0), net} {
-		if err := (&SDCA{}).Start(context.Background(), p, &train.State{W: make([]float32, p.Scorer.Dim())}); !structured.IsBadInput(err) {
+		if err := (&SDCA{}).Start(context.Background(), p, train.NewState(make([]float32, p.Scorer.Dim()))); !structured.IsBadInput(err) {
 			t.Errorf("%v, λ = %g: %v", p.Loss, p.Lambda, err)
 		}
 	}

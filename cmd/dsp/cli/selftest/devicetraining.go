@@ -118,7 +118,7 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 			defer a.Close()
 			p.Engine = engine.NewAcceleratedEngine(o, 1, a)
 		}
-		m, s := c.method(), &train.State{W: slices.Clone(start), Dual: math.NaN()}
+		m, s := c.method(), train.NewState(slices.Clone(start))
 		if err := m.Start(ctx, p, s); err != nil {
 			return nil, err
 		}

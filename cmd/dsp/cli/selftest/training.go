@@ -38,7 +38,7 @@ func wordProblem(r *rand.Rand, threads int) (*train.Problem, error) {
 
 // fit runs passes of a method, starting at zero.
 func fit(ctx context.Context, m train.Method, p *train.Problem, passes int) (*train.State, error) {
-	s := &train.State{W: make([]float32, p.Scorer.Dim())}
+	s := train.NewState(make([]float32, p.Scorer.Dim()))
 	if err := m.Start(ctx, p, s); err != nil {
 		return nil, err
 	}
