@@ -35,7 +35,7 @@ func CheckObjective(o *engine.Objective) error {
 		return device.Unsupported("%s: a CUDA device cannot train with the loss %v", d.Name, o.Loss)
 	}
 	if o.Soft || o.Completion != nil {
-		return device.Unsupported("%s: a CUDA device cannot train on marginals in place of gold outputs", d.Name)
+		return device.Unsupported("%s: a CUDA device cannot train on marginals in place of gold outputs, such as a teacher's", d.Name)
 	}
 	if d.Readings != nil {
 		return device.Unsupported("%s: a CUDA device cannot train on lines of which only is known what they read", d.Name)

@@ -153,11 +153,8 @@ func (r *Run) moveTo(ordinal int) error {
 	if err := checkAccelerated(&r.config); err != nil {
 		return err
 	}
-	if r.problem.Soft {
-		return structured.BadInput("--teacher trains on the CPU; use --device cpu")
-	}
-	if r.problem.Loss == engine.Quadratic {
-		return structured.BadInput("--loss %v trains on the CPU; use --device cpu", r.problem.Loss)
+	if err := accelerator.CheckObjective(r.problem.Objective); err != nil { // before a device is looked for
+		return err
 	}
 	if d := r.data.Train; d.Features == nil && d.Source != nil && d.Attributes == nil && !isCrops(d) {
 		// beside attributes features are refused anyway
