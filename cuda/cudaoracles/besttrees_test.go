@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dsp-go/dsp/cuda/cases"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
@@ -85,7 +86,7 @@ func checkBestTrees(t *testing.T, d *device.Device, r *rand.Rand, θ *structured
 		shared int
 	}{{false, 12 << 10}, {true, 12 << 10}, {true, 2}} {
 		before := cudaoracles.SetTreeShared(c.shared)
-		on, o := onDevice(d, θ, 1+c.shared%7), cudaoracles.NewBestTrees(d)
+		on, o := cases.TreesOn(d, θ, 1+c.shared%7), cudaoracles.NewBestTrees(d)
 		best, values := cudaoracles.NewHeads(d, on), cudatest.Uploaded(d, make([]float64, on.B))
 		arcs, labels := device.New[float32](d, on.P, "arcs"), device.New[float32](d, on.P*on.R, "labels")
 		a := cudaoracles.GoldTrees{Source: cudatest.Uploaded(d, source), Head: cudatest.Uploaded(d, head), Relation: cudatest.Uploaded(d, relation), Loss: c.loss}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dsp-go/dsp/cuda/chaincase"
+	"github.com/dsp-go/dsp/cuda/cases"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -23,10 +23,10 @@ func nearly(t failer, what string, got, want, tolerance float64) {
 	}
 }
 
-type potentials = chaincase.Potentials
+type potentials = cases.Potentials
 
 // problem is a case that is drawn.
-type problem struct{ chaincase.Case }
+type problem struct{ cases.Chains }
 
 // labelCounts are the label counts at which the choice of kernel changes, and some in between.
 var labelCounts = []int{1, 2, 3, 5, 8, 9, 16, 17, 31, 32, 33, 64, 65, 100, 128, 129, 200, 257}
@@ -51,8 +51,8 @@ func drawProblem(r *rand.Rand, s shape) *problem {
 		}
 		offsets = append(offsets, offsets[len(offsets)-1]+n)
 	}
-	p := &problem{chaincase.Case{With: r.IntN(3) > 0}}
-	p.Host = chaincase.NewPotentials(offsets, s.labels, r.IntN(2) == 0)
+	p := &problem{cases.Chains{With: r.IntN(3) > 0}}
+	p.Host = cases.NewPotentials(offsets, s.labels, r.IntN(2) == 0)
 	forbidden := []float64{0, 0, 0.1, 0.4}[r.IntN(4)]
 	number := func() float32 {
 		switch {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dsp-go/dsp/cuda/chaincase"
+	"github.com/dsp-go/dsp/cuda/cases"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/oracles/chain"
@@ -22,7 +22,7 @@ func drawChains(r *rand.Rand, lengths []int, y int, perPosition bool, scale, for
 	for _, n := range lengths {
 		offsets = append(offsets, offsets[len(offsets)-1]+n)
 	}
-	θ := chaincase.NewPotentials(offsets, y, perPosition)
+	θ := cases.NewPotentials(offsets, y, perPosition)
 	for _, x := range [][]float32{θ.Node, θ.Edge} {
 		for i := range x {
 			x[i] = float32(scale * r.NormFloat64())
@@ -192,7 +192,7 @@ func TestExpOfManyEqualLabels(t *testing.T) {
 	o := cudaoracles.NewChainOracle(d)
 	const labels, length = 1000, 3
 	for _, c := range []struct{ low, μ float64 }{{0, 1}, {-1e3, 1}} { // in float32, and with exponents of their own
-		θ := chaincase.NewPotentials([]int{0, length}, labels, false)
+		θ := cases.NewPotentials([]int{0, length}, labels, false)
 		clear(θ.Node)
 		clear(θ.Edge)
 		θ.Edge[0] = float32(c.low)

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dsp-go/dsp/cuda/chaincase"
+	"github.com/dsp-go/dsp/cuda/cases"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
@@ -105,7 +105,7 @@ func TestExpOfLongChain(t *testing.T) {
 	defer o.Free()
 	for _, perPosition := range []bool{false, true} {
 		r := rand.New(rand.NewPCG(3, 4))
-		p := &problem{chaincase.Case{Host: drawChains(r, []int{5000, 0, 700}, 3, perPosition, 1, 0.01)}}
+		p := &problem{cases.Chains{Host: drawChains(r, []int{5000, 0, 700}, 3, perPosition, 1, 0.01)}}
 		for i := range p.Host.Edge {
 			if from, to := i/3%3, i%3; from != to {
 				p.Host.Edge[i] -= 6

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dsp-go/dsp/cuda/chaincase"
+	"github.com/dsp-go/dsp/cuda/cases"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
@@ -155,7 +155,7 @@ func TestMaxWhereNothingIsAllowed(t *testing.T) {
 	for _, labels := range []int{1, 7, 16, 32, 40, 100, 150} {
 		for _, at := range []int{0, 13, 29} {
 			for _, perPosition := range []bool{false, true} {
-				p := &problem{chaincase.Case{Host: drawChains(rand.New(rand.NewPCG(1, 2)), []int{30, 3}, labels, perPosition, 1, 0), With: true}}
+				p := &problem{cases.Chains{Host: drawChains(rand.New(rand.NewPCG(1, 2)), []int{30, 3}, labels, perPosition, 1, 0), With: true}}
 				for l := range labels {
 					p.Host.Node[at*labels+l] = never
 				}
@@ -281,7 +281,7 @@ func TestLabelsOfNaNAreForbidden(t *testing.T) {
 		for seed := range uint64(6) {
 			r := rand.New(rand.NewPCG(seed, 77))
 			p := drawProblem(r, shape{labels: labels, chains: 3, longest: 9})
-			p.Host = chaincase.NewPotentials(p.Host.Offsets, labels, false)
+			p.Host = cases.NewPotentials(p.Host.Offsets, labels, false)
 			for _, x := range [][]float32{p.Host.Node, p.Host.Edge} {
 				for i := range x {
 					x[i] = 6*r.Float32() - 3

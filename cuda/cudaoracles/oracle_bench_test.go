@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dsp-go/dsp/cuda/chaincase"
+	"github.com/dsp-go/dsp/cuda/cases"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
@@ -35,7 +35,7 @@ func BenchmarkOracles(b *testing.B) {
 				lengths[i] = 1 + r.IntN(s.length)
 			}
 		}
-		p := &problem{chaincase.Case{Host: randomChains(r, lengths, s.labels, s.perPosition), With: true}}
+		p := &problem{cases.Chains{Host: randomChains(r, lengths, s.labels, s.perPosition), With: true}}
 		p.Gold = make([]int32, p.Host.Positions())
 		p.Move(d, 0, 0)
 		θ := p.On
@@ -78,7 +78,7 @@ func randomChains(r *rand.Rand, lengths []int, y int, perPosition bool) *potenti
 	for _, n := range lengths {
 		offsets = append(offsets, offsets[len(offsets)-1]+n)
 	}
-	θ := chaincase.NewPotentials(offsets, y, perPosition)
+	θ := cases.NewPotentials(offsets, y, perPosition)
 	for _, x := range [][]float32{θ.Node, θ.Edge} {
 		for i := range x {
 			x[i] = r.Float32()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dsp-go/dsp/cuda/cases"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
@@ -17,39 +18,13 @@ import (
 
 // drawTrees draws potentials of sentences of the given lengths, with a scale, and a share of forbidden arcs and relations.
 func drawTrees(r *rand.Rand, of trees.SpanningTree, relations int, scale, forbidden float64, lengths ...int) *structured.Potentials {
-	outputs, rows := []int{0}, []int{0}
-	for _, n := range lengths {
-		outputs, rows = append(outputs, outputs[len(outputs)-1]+2*n), append(rows, rows[len(rows)-1]+n*n)
-	}
-	θ := new(structured.Potentials)
-	θ.Reshape(of.Form(relations), outputs, func(string) []int { return rows })
-	for k := range θ.Parts {
-		for i := range θ.Parts[k].Values {
-			θ.Parts[k].Values[i] = float32(scale * r.NormFloat64())
-			if r.Float64() < forbidden {
-				θ.Parts[k].Values[i] = never
-			}
+	return cases.DrawTrees(of, relations, lengths, func() float32 {
+		x := float32(scale * r.NormFloat64())
+		if r.Float64() < forbidden {
+			return never
 		}
-	}
-	return θ
-}
-
-// onDevice uploads potentials of trees, with capacities larger than the batch by spare.
-func onDevice(d *device.Device, θ *structured.Potentials, spare int) *cudaoracles.Trees {
-	of, rows := θ.Structure.(trees.SpanningTree), θ.Parts[0].Offsets
-	on := &cudaoracles.Trees{B: θ.Len() + spare, N: θ.OutputSize()/2 + spare, P: rows[len(rows)-1] + spare, R: θ.Parts[1].Width, NonProjective: of.NonProjective}
-	offsets, pairs := make([]int32, on.B+1), make([]int32, on.B+1)
-	for b := range offsets {
-		last := min(b, θ.Len())
-		offsets[b], pairs[b] = int32(θ.Outputs[last]/2), int32(rows[last])
-		if b > 0 {
-			on.Longest = max(on.Longest, int(offsets[b]-offsets[b-1]))
-		}
-	}
-	padded := func(x []float32, n int) []float32 { return append(slices.Clone(x), make([]float32, n-len(x))...) }
-	on.Offsets, on.Pairs = cudatest.Uploaded(d, offsets), cudatest.Uploaded(d, pairs)
-	on.Arc, on.Label = cudatest.Uploaded(d, padded(θ.Parts[0].Values, on.P)), cudatest.Uploaded(d, padded(θ.Parts[1].Values, on.P*on.R))
-	return on
+		return x
+	})
 }
 
 // treeSums returns what the device computes: values, alone and with marginals, and marginals.
@@ -103,7 +78,7 @@ func checkTreeSums(t *testing.T, d *device.Device, host *tree.Oracle, θ *struct
 	var bits []float32
 	for _, shared := range []int{12 << 10, 2} {
 		before := cudaoracles.SetTreeShared(shared)
-		on := onDevice(d, θ, shared%7)
+		on := cases.TreesOn(d, θ, shared%7)
 		value, alone, arc, label := treeSums(t, d, on, cudaoracles.GoldTrees{}, μ)
 		cudaoracles.SetTreeShared(before)
 		for b := range want {

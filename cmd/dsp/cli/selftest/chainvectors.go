@@ -6,19 +6,19 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda/chaincase"
+	"github.com/dsp-go/dsp/cuda/cases"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // longChains draws a ragged batch of n chains of 30 to 60 positions with Y labels.
-func longChains(r *rand.Rand, n, y int) *chaincase.Potentials {
+func longChains(r *rand.Rand, n, y int) *cases.Potentials {
 	offsets := []int{0}
 	for range n {
 		offsets = append(offsets, offsets[len(offsets)-1]+30+r.IntN(31))
 	}
-	θ := chaincase.NewPotentials(offsets, y, false)
+	θ := cases.NewPotentials(offsets, y, false)
 	for i := range θ.Node {
 		θ.Node[i] = float32(r.NormFloat64())
 	}
@@ -42,7 +42,7 @@ func checkVectors(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 	return "", nil
 }
 
-func sameAnswers(fast, plain oracles.Oracle, θ *chaincase.Potentials, w *worst) error {
+func sameAnswers(fast, plain oracles.Oracle, θ *cases.Potentials, w *worst) error {
 	y, yPlain := make([]int32, θ.Positions()), make([]int32, θ.Positions())
 	value, valuePlain := make([]float64, θ.Len()), make([]float64, θ.Len())
 	fast.Max(θ.All, y, value)

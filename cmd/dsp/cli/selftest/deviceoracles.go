@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda/chaincase"
+	"github.com/dsp-go/dsp/cuda/cases"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/oracles"
@@ -197,8 +197,8 @@ func (c *chainCase) checkExp(r *rand.Rand, w *worst) error {
 
 // countTransitions replaces the edge part of u by the sum, in float64, of the CPU's edge marginals at each step. The CPU sums shared
 // edges in float32; over thousands of steps that is less accurate than the GPU.
-func countTransitions(θ *chaincase.Potentials, μ float64, u *structured.Marginals) {
-	each, steps := chaincase.NewPotentials(θ.Offsets, θ.Y, true), structured.Marginals{}
+func countTransitions(θ *cases.Potentials, μ float64, u *structured.Marginals) {
+	each, steps := cases.NewPotentials(θ.Offsets, θ.Y, true), structured.Marginals{}
 	copy(each.Node, θ.Node)
 	copy(each.Edge, slices.Repeat(θ.Edge, θ.Positions()))
 	chain.NewPlain().Exp(each.All, μ, make([]float64, θ.Len()), &steps)

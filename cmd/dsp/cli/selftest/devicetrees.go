@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/dsp-go/dsp/cuda/cases"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/nets"
@@ -50,24 +51,14 @@ func (g *rig) treeSums(of trees.SpanningTree) func(context.Context, *rand.Rand, 
 }
 
 func (g *rig) sumTrees(r *rand.Rand, w *worst, of trees.SpanningTree, relations int, μ float64, draw func(*rand.Rand) float32, lengths []int) error {
-	outputs, rows, offsets, pairs, longest := []int{0}, []int{0}, []int32{0}, []int32{0}, 0
-	for _, n := range lengths {
-		outputs, rows, longest = append(outputs, outputs[len(outputs)-1]+2*n), append(rows, rows[len(rows)-1]+n*n), max(longest, n)
-		offsets, pairs = append(offsets, int32(outputs[len(outputs)-1]/2)), append(pairs, int32(rows[len(rows)-1]))
-	}
-	θ, u, want := new(structured.Potentials), new(structured.Marginals), make([]float64, len(lengths))
-	θ.Reshape(of.Form(relations), outputs, func(string) []int { return rows })
-	for k := range θ.Parts {
-		for i := range θ.Parts[k].Values {
-			θ.Parts[k].Values[i] = draw(r)
-		}
-	}
+	θ := cases.DrawTrees(of, relations, lengths, func() float32 { return draw(r) })
+	u, want := new(structured.Marginals), make([]float64, len(lengths))
 	host, most := tree.New(of.NonProjective), make([]float64, len(lengths))
 	host.Exp(θ, μ, want, u)
 	host.Max(θ, make([]int32, θ.OutputSize()), most)
 
-	on := &cudaoracles.Trees{B: len(lengths), N: int(offsets[len(lengths)]), P: int(pairs[len(lengths)]), R: relations, Longest: longest, NonProjective: of.NonProjective,
-		Offsets: upload(g, offsets), Pairs: upload(g, pairs), Arc: upload(g, θ.Parts[0].Values), Label: upload(g, θ.Parts[1].Values)}
+	on := cases.TreesOn(g.Device, θ, 0)
+	defer cases.FreeTrees(g.Device, on)
 	o := cudaoracles.NewTreeSums(g.Device)
 	defer o.Free()
 	value, arc, label := poisoned[float64](g, on.B), poisoned[float32](g, on.P), poisoned[float32](g, on.P*on.R)
@@ -78,11 +69,8 @@ func (g *rig) sumTrees(r *rand.Rand, w *worst, of trees.SpanningTree, relations 
 	defer heads.Free(g.Device)
 	best.Max(on, cudaoracles.GoldTrees{}, heads, value, cudaoracles.FiniteTrees{})
 	scores := download(g, value)
-	for _, x := range []device.Array[float32]{on.Arc, on.Label, arc, label} {
-		device.Free(g.Device, x)
-	}
-	device.Free(g.Device, on.Offsets)
-	device.Free(g.Device, on.Pairs)
+	device.Free(g.Device, arc)
+	device.Free(g.Device, label)
 	device.Free(g.Device, value)
 	if err := g.Sync(); err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Package chaincase has chains with gold labels and a loss twice, on the host and on a device, as the tests of kernels
-// and the selftest compare them.
-package chaincase
+// Package cases has cases of structures twice, on the host and on a device, as the tests of kernels and the selftest
+// compare them.
+package cases
 
 import (
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
@@ -31,8 +31,8 @@ func (θ *Potentials) Copy() *Potentials {
 	return to
 }
 
-// Case is a batch of chains with gold labels and a loss.
-type Case struct {
+// Chains is a batch of chains with gold labels and a loss.
+type Chains struct {
 	Host *Potentials // without the loss
 	Gold []int32     // −1: unknown; it may be missing where there is no loss
 	Loss chains.Hamming
@@ -43,7 +43,7 @@ type Case struct {
 }
 
 // Move uploads the case to arrays with capacity for more chains and positions.
-func (c *Case) Move(d *device.Device, chains, positions int) {
+func (c *Chains) Move(d *device.Device, chains, positions int) {
 	θ := c.Host
 	b, n := θ.Len()+chains, θ.Positions()+positions
 	edges := θ.Y * θ.Y
@@ -72,7 +72,7 @@ func (c *Case) Move(d *device.Device, chains, positions int) {
 }
 
 // Free frees the device's arrays.
-func (c *Case) Free(d *device.Device) {
+func (c *Chains) Free(d *device.Device) {
 	device.Free(d, c.On.Offsets)
 	device.Free(d, c.On.Node)
 	device.Free(d, c.On.Edge)
@@ -82,7 +82,7 @@ func (c *Case) Free(d *device.Device) {
 
 // Augmented returns the host's potentials, with the loss if it counts, which is added as kernels add it: chains.Hamming
 // rounds otherwise.
-func (c *Case) Augmented() *Potentials {
+func (c *Chains) Augmented() *Potentials {
 	if !c.With {
 		return c.Host
 	}
@@ -112,7 +112,7 @@ func (c *Case) Augmented() *Potentials {
 }
 
 // GoldScore returns the score of the gold labels of chain b; those that are unknown contribute nothing.
-func (c *Case) GoldScore(b int) float64 {
+func (c *Chains) GoldScore(b int) float64 {
 	s, θ := 0.0, c.Host
 	for t := θ.Offsets[b]; t < θ.Offsets[b+1]; t++ {
 		if c.Gold[t] < 0 {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/dsp-go/dsp/cuda/chaincase"
+	"github.com/dsp-go/dsp/cuda/cases"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 )
 
@@ -20,13 +20,13 @@ func forbiddingPotential(r *rand.Rand) float32 {
 
 // chainCase is a case on a device, in arrays larger than the batch, with what the CPU says of it.
 type chainCase struct {
-	chaincase.Case
+	cases.Chains
 	g         *rig
 	o         *cudaoracles.Oracle
-	host      *chaincase.Potentials // with the loss
-	gold      []float64             // scores of the gold labels
-	ties      bool                  // potentials are whole numbers, so outputs tie
-	exact     bool                  // nothing is rounded, because the losses are whole numbers too
+	host      *cases.Potentials // with the loss
+	gold      []float64         // scores of the gold labels
+	ties      bool              // potentials are whole numbers, so outputs tie
+	exact     bool              // nothing is rounded, because the losses are whole numbers too
 	tolerance float64
 }
 
@@ -37,8 +37,8 @@ func (g *rig) newChainCase(r *rand.Rand, labels int, perPosition bool, lengths [
 	for _, t := range lengths {
 		offsets = append(offsets, offsets[len(offsets)-1]+t)
 	}
-	θ := chaincase.NewPotentials(offsets, labels, perPosition)
-	c := &chainCase{Case: chaincase.Case{Host: θ}, g: g, o: cudaoracles.NewOracle(g.Device), ties: true, tolerance: single}
+	θ := cases.NewPotentials(offsets, labels, perPosition)
+	c := &chainCase{Chains: cases.Chains{Host: θ}, g: g, o: cudaoracles.NewOracle(g.Device), ties: true, tolerance: single}
 	for _, x := range [][]float32{θ.Node, θ.Edge} {
 		for i := range x {
 			x[i] = draw(r)
