@@ -28,7 +28,6 @@ func cannotContinue(pack string) error {
 	return structured.BadInput("%s is packed with numbers of its own for labels and attributes, so that it cannot continue a model; train on the data that it was made from", pack)
 }
 
-// continuedModels are the models that a run continues.
 type continuedModels struct {
 	start *Model // whose labels, inputs and weights the run begins with, or nil
 	prior *Model // that it is regularised towards, or nil

@@ -217,7 +217,6 @@ func loadUnfinished(dir string, from encoded.Source) (*Model, error) {
 	return m, nil
 }
 
-// loadFile reads a model file.
 func loadFile(path string, from encoded.Source) (*Model, error) {
 	f, err := safetensors.Read(path)
 	if err != nil {

@@ -81,7 +81,6 @@ func (on *onDevice) keep(most int) {
 	}
 }
 
-// predictor returns a predictor for data.
 func (on *onDevice) predictor(m *Model, d *structured.Dataset, nbest int) (*accelerator.Predictor, error) {
 	k := slices.IndexFunc(on.predictors, func(p predictorOf) bool { return p.data == d && p.nbest == nbest })
 	if k >= 0 {

@@ -185,7 +185,6 @@ func (s source) readFiles(value string, beside []Beside) (*structured.Dataset, e
 	return union.Join(sets)
 }
 
-// read reads a data set.
 func (s source) read(path string) (*structured.Dataset, error) {
 	if s.Format == "" {
 		var err error

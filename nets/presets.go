@@ -173,7 +173,6 @@ func init() {
 	}
 }
 
-// readPreset reads the preset of a file.
 func readPreset(name string) *Preset {
 	text, err := presetFiles.ReadFile("presets/" + name + ".yaml")
 	p := &Preset{Name: name}

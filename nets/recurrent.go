@@ -44,7 +44,6 @@ func remember(rng *rand.Rand, _ []int, w []float32) {
 	}
 }
 
-// recurrentLayer is the layer that recurrent adds.
 type recurrentLayer struct {
 	name    string
 	wide    int  // columns of the output

@@ -115,7 +115,6 @@ type image struct{ height, width int }
 // step computes a layer; x is nil for a source.
 type step func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error)
 
-// add adds a layer.
 func (s *stack) add(l layer) error {
 	if l.kind.source {
 		if s.begun {

@@ -33,7 +33,6 @@ func appendSentence(to []byte, s *conllu.Sentence, id int) []byte {
 	return numbered.Append(to)
 }
 
-// sentenceObject is a sentence as JSON.
 type sentenceObject struct {
 	ID     string        `json:"id"`
 	Text   string        `json:"text"`

@@ -56,7 +56,6 @@ func takesStage(stage string, s settings.Setting) bool {
 		slices.Contains(ofStages, s.Name)
 }
 
-// setStage gives a stage the settings that c has for it.
 func setStage(stage *config.Config, name string, c *config.Config) error {
 	all := config.Settings(stage)
 	for _, key := range slices.Sorted(maps.Keys(c.StageSettings)) {

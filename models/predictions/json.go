@@ -33,7 +33,6 @@ func newJSONLayout(labels *structured.Alphabet, o Options) *jsonLayout {
 	return j
 }
 
-// quoted returns a text as a JSON string.
 func quoted(text string) []byte {
 	var b bytes.Buffer
 	encode := json.NewEncoder(&b)

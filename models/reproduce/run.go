@@ -10,7 +10,6 @@ import (
 	"github.com/dsp-go/dsp/models/training"
 )
 
-// figureResults are the runs of a figure.
 type figureResults struct {
 	*Figure
 	seeds int
@@ -19,7 +18,6 @@ type figureResults struct {
 	quick bool
 }
 
-// partResults are the runs of a part.
 type partResults struct {
 	*Part
 	curves []curveResults

@@ -17,7 +17,6 @@ func (g Given) Has(name string) bool {
 	return ok
 }
 
-// add adds a name.
 func (g *Given) add(name string) {
 	if k, ok := slices.BinarySearch(*g, name); !ok {
 		*g = slices.Insert(slices.Clone(*g), k, name)

@@ -141,7 +141,6 @@ func checkComplete(c *config.Config, train *structured.Dataset) (*Change, error)
 	return nil, nil
 }
 
-// linkComparison compares links.
 type linkComparison struct{ evaluator *alignments.Evaluator }
 
 func (c *linkComparison) Add(d *structured.Dataset, i int, y []int32) { c.evaluator.Add(d, i, y) }

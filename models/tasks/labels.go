@@ -85,7 +85,6 @@ func CompareTags(labels *structured.Alphabet, d *structured.Dataset, strict bool
 	return &labelComparison{chains.NewEvaluator(labels, strict, scheme), chains.NewConfusion(labels)}
 }
 
-// labelComparison compares labels.
 type labelComparison struct {
 	evaluator *chains.Evaluator
 	confusion *chains.Confusion

@@ -102,7 +102,6 @@ func (t Task) ChooseMetric(name string, labels *structured.Alphabet, dev *struct
 	return Metric{}, structured.BadInput("--metric %q is not known", name)
 }
 
-// measures reports whether t has the metric of that name.
 func (t Task) measures(name string) bool {
 	for _, m := range t.Metrics {
 		if m.Name == name {

@@ -42,7 +42,6 @@ var _ = builtin(Task{
 	Columns:       []Column{{"letters", "token_error"}, {"words", "sequence_error"}, {"entity F1", "f1"}},
 })
 
-// drawWords draws the images of images.
 func drawWords(c *config.Config) (train, dev, test *structured.Dataset, err error) {
 	o := images.OCRWords{Difficulty: c.Difficulty, Seed: c.Seed}
 	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]

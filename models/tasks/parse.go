@@ -95,7 +95,6 @@ func compareTrees(names *structured.Alphabet, d *structured.Dataset, _ bool) Com
 	return &treeComparison{trees.NewEvaluator(names)}
 }
 
-// treeComparison compares trees.
 type treeComparison struct{ evaluator *trees.Evaluator }
 
 func (c *treeComparison) Add(d *structured.Dataset, i int, y []int32) {

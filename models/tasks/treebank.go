@@ -15,7 +15,6 @@ func treebankSizes() settings.Sizes {
 	return settings.Sizes{o.Train, o.Dev, o.Test}
 }
 
-// drawTrees draws treebanks.
 func drawTrees(c *config.Config) (train, dev, test *structured.Dataset, err error) {
 	o := dependencies.DefaultOptions()
 	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]

@@ -172,7 +172,6 @@ func (f *fields) activation(names ...string) graph.Activation {
 	return a
 }
 
-// readConfig reads config.json.
 func readConfig(dir string) (*config, *family, error) {
 	f, err := readFields(filepath.Join(dir, "config.json"))
 	if err != nil {

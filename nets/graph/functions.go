@@ -104,7 +104,6 @@ func init() {
 	}
 }
 
-// register adds f to binaries.
 func register(f *binaryFunc) { binaries[f.name] = f }
 
 // ofPairs returns a function that applies one to each pair of entries, and to each entry and a number.

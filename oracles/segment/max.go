@@ -68,7 +68,6 @@ func (o *Oracle) backtrack(tags []int32) bool {
 	}
 }
 
-// write writes the tags of a segment.
 func write(tags []int32, y int) {
 	for t := range tags {
 		tags[t] = int32(2*y + 1)

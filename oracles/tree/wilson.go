@@ -34,7 +34,6 @@ func (p *NonProjective) Sample(arc []float64, n int, μ float64, count int, r *o
 	return true
 }
 
-// draw draws a tree.
 func (p *NonProjective) draw(arc []float64, μ float64, r *oracles.Draws, heads []int32) {
 	w := &p.walks
 	n := w.n

@@ -140,7 +140,6 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 	return nil
 }
 
-// begin begins a round at w.
 func (r *Rounds) begin(e *Engine, w []float32) {
 	if r.round++; r.round == 0 || len(r.seen) != e.Len() { // after 2³² rounds, or the first time
 		r.seen, r.round = make([]uint32, e.Len()), 1

@@ -88,7 +88,6 @@ func passBefore(records []Record) int {
 	return records[len(records)-1].Pass
 }
 
-// damagedLine is the error for a line that is not the record of a pass.
 func damagedLine(path string, n int, why string) error {
 	return structured.BadInput("%s:%d: not a record of a pass, expected an object such as {\"pass\": 1, …}: %s. Only curves and reports need it: delete the line", path, n, why)
 }

@@ -55,7 +55,6 @@ func (c *Corpus) DatasetOf(of Outputs) *structured.Dataset {
 	return d
 }
 
-// wordColumn is the column of the words.
 const wordColumn = "word"
 
 // attributes returns the dense features as a sparse matrix, or nil if there are none.

@@ -188,7 +188,6 @@ func (in *cocoReader) addAnnotation(index int, a cocoAnnotation) error {
 	return nil
 }
 
-// attach adds an object to its image.
 func (in *cocoReader) attach(o *pendingObject) error {
 	k, known := in.images[*o.ImageID]
 	if !known {

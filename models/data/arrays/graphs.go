@@ -163,7 +163,6 @@ func (in graphReader) ends() error {
 	})
 }
 
-// has reports whether the archive has an array.
 func (in graphReader) has(name string) bool {
 	for _, f := range in.archive.File {
 		if f.Name == name+".npy" || f.Name == name {

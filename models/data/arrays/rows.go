@@ -292,7 +292,6 @@ func rowsOf(archive *zip.Reader, f sizedFile, name string) (*Rows, error) {
 	return nil, nil
 }
 
-// unpacked returns the rows of a compressed array.
 func unpacked(z *zip.File, where string) (*Rows, error) {
 	what := "unpacking " + filepath.Base(where) + " (np.savez would not compress it, and it would stay on disk)"
 	if err := host.CheckMemory(what, float64(z.UncompressedSize64)); err != nil {

@@ -89,7 +89,6 @@ func (r *Reader) Next() (*Sentence, bool, error) {
 	}
 }
 
-// sentence reads a sentence.
 func (r *Reader) sentence() (*Sentence, bool, error) {
 	s := &Sentence{}
 	covered := 0 // words that the latest multiword token has, or had

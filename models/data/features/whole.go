@@ -304,7 +304,6 @@ func (w *wholes) extract(d *structured.Dataset, lo, hi int) (*structured.Sparse,
 	return x, err
 }
 
-// setWhole gives d its table of segments.
 func (t *Template) setWhole(d *structured.Dataset, x *structured.Sparse) {
 	d.SetTable(&structured.Table{Name: segments.Rows, Offsets: segments.Offsets(d.Offsets, t.Longest), Attributes: x})
 }

@@ -114,7 +114,6 @@ func (r Reader) builder(name string, known bool) *builder {
 	}}
 }
 
-// add adds a line.
 func (b *builder) add(id string, m *images.Image, text string) {
 	b.heights = append(b.heights, m.Height)
 	b.d.Looks = append(b.d.Looks, m.Look(float64(m.Height)))

@@ -55,7 +55,6 @@ func EncodeCharacters(d *structured.Dataset, vocab *structured.Alphabet) error {
 	return nil
 }
 
-// wordsOf returns the column of words.
 func wordsOf(d *structured.Dataset) ([]string, error) {
 	words := d.Column(WordColumn)
 	if words == nil {

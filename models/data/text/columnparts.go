@@ -44,7 +44,6 @@ func (p *columnParser) begin(columns int) {
 	p.names.Reset()
 }
 
-// token adds a token.
 func (p *columnParser) token(fields []string) {
 	p.endAside()
 	if !p.inSequence() {

@@ -413,7 +413,6 @@ func (p *conllParser) endSentence() {
 	p.endSequence()
 }
 
-// comment skips a comment.
 func (p *conllParser) comment(x heldLine) {
 	p.skip(strings.TrimRight(x.text, blanks))
 	if x.is == isGuessed {

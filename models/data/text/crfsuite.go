@@ -179,7 +179,6 @@ func (p *crfsuiteParser) setWeight(text string) error {
 	return nil
 }
 
-// item parses the line of an item.
 func (p *crfsuiteParser) item(line string) error {
 	if !p.begun() {
 		p.part.lines = append(p.part.lines, p.line)

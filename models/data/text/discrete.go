@@ -41,7 +41,6 @@ func BuildVocab(d *structured.Dataset, minCount int, peers structured.Peers) ([]
 	return vocab, nil
 }
 
-// counter counts names.
 type counter struct {
 	names *structured.Alphabet
 	times []int

@@ -28,7 +28,6 @@ const (
 	ColumnCount
 )
 
-// columnNames are the names of the columns in Treebank.Data.
 var columnNames = []string{"id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"}
 
 // Treebank holds sentences with their trees.

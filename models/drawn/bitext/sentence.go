@@ -110,7 +110,6 @@ func (w *writer) clause() phrase {
 	return all
 }
 
-// prepositional draws a preposition with its noun phrase.
 func (w *writer) prepositional() phrase {
 	preposition, of := w.translate(w.prepositions, w.draw(w.prepositions, 0)), w.nounPhrase(0)
 	return phrase{concat(preposition.source, of.source), concat(preposition.target, of.target)}
@@ -173,7 +172,6 @@ func (w *writer) name() phrase {
 	return phrase{[]*word{s}, []piece{{text, s, true}}}
 }
 
-// translate translates a word of a class.
 func (w *writer) translate(class []entry, e entry) phrase {
 	if w.with(0, 0.08) { // a free translation, by any word of the class, that only some annotators link
 		s := &word{text: e.source}

@@ -42,7 +42,6 @@ type form struct {
 	plural bool // of the subject
 }
 
-// verb draws a verb of a class.
 func (w *writer) verb(class string, f form) (*node, entry) {
 	e := w.entry(class)
 	n := word(e.lemma, e.lemma, "VERB", "VB")

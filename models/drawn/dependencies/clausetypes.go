@@ -156,7 +156,6 @@ func (w *writer) quotation() *node {
 	return v
 }
 
-// sentence draws a sentence.
 func (w *writer) sentence() Sentence {
 	mark := "."
 	var root *node

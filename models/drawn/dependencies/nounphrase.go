@@ -23,7 +23,6 @@ var nounSites = map[string][]site{
 	"mass":      {{"for", "event", 2}, {"from", "person", 2}},
 }
 
-// pick draws a site.
 func (w *writer) pick(sites []site) site {
 	total := 0
 	for _, s := range sites {

@@ -108,7 +108,6 @@ func (s *words) has(t int, relation string) (int, bool) {
 	return 0, false
 }
 
-// phrase returns the phrase of a word.
 func (s *words) phrase(t int) *brackets.Node {
 	switch s.relation[t] {
 	case "advcl", "ccomp", "acl", "xcomp", "csubj", "parataxis", "root":

@@ -136,7 +136,6 @@ func (n *network) rowCount() string {
 	return n.once("row count", func() string { return n.add("ReduceProd", []string{n.size()}, integer("keepdims", 1)) })
 }
 
-// countOf returns the function that counts the rows of a kind.
 func (n *network) countOf(kind graph.RowKind) func() string {
 	switch kind {
 	case graph.RowsOfPairs:

@@ -5,7 +5,6 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// cutPieces gives d the pieces of its words.
 func (r *Reader) cutPieces(d *structured.Dataset, words []string, o Options, report *Report) error {
 	sentences, err := r.cutAll(d, words, o.Threads)
 	if err != nil {

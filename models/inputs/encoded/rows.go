@@ -47,7 +47,6 @@ func (r *rows) suffix() string {
 	return ".safetensors"
 }
 
-// path is the file of the rows in a folder.
 func (r *rows) path(folder string) string {
 	return filepath.Join(folder, "rows-"+r.fingerprint[:16]+r.suffix())
 }

@@ -89,7 +89,6 @@ func (b *Bands) draw(area draw.Canvas, heads [][][]entry, tops []vg.Length) {
 	}
 }
 
-// names returns the names of the curves.
 func (r *BandRow) names() []string {
 	var all []string
 	for _, s := range r.Panels[0].Series {

@@ -42,7 +42,6 @@ const (
 	swatch      = vg.Length(12)
 )
 
-// small is the style of captions.
 var small = canvas.Style(captionSize, canvas.Ink)
 
 // Write draws the sheet into a file whose name ends in .svg, .png or .pdf.
@@ -122,7 +121,6 @@ func newRow(panels []Panel, width vg.Length) row {
 	return r
 }
 
-// heightOf returns the height of an image.
 func (r row) heightOf(p Panel) vg.Length {
 	b := p.Image.Bounds()
 	return r.width * vg.Length(b.Dy()) / vg.Length(b.Dx())

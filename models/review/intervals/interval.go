@@ -123,7 +123,6 @@ const (
 	large  = "a few large outputs weigh most: others may be missing, and the truth be outside"
 )
 
-// share returns the counts of one share.
 func (c Counts) share(k int) share {
 	one := share{make(Counts, len(c))}
 	for i, row := range c {

@@ -43,7 +43,6 @@ func (t *dualTeam) scatterAll(scale float32) (float64, error) {
 	return total, err
 }
 
-// wholeMove moves all weights.
 type wholeMove struct {
 	*dualTeam
 	grad []float32 // Σ J_iᵀv_i

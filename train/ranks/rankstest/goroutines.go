@@ -34,7 +34,6 @@ func InProcess(ctx context.Context, n int, do func(ctx context.Context, g ranks.
 	return errors.Join(errs...)
 }
 
-// goroutine is a rank that is a goroutine.
 type goroutine struct {
 	rank    int
 	links   [][]chan []byte // by sender and receiver

@@ -56,7 +56,6 @@ type code struct {
 // tap is a view, read row tokens away from head or dependent.
 type tap struct{ view, row int }
 
-// property is a property of the arc.
 type property struct {
 	aggregate aggregate
 	gap       int // for set and count: the gap view
