@@ -4,7 +4,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"math"
 	"os"
 
 	"github.com/dsp-go/dsp/cmd/dsp/cli"
@@ -64,8 +63,7 @@ func (m *tail) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	s.Passes++
 	s.OracleCalls += len(order)
 	s.FullPasses++
-	s.Step, s.Mu, s.Kappa = m.rate, 0, 0
-	s.Smoothed, s.Dual, s.Estimate, s.Exact = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	s.Step = m.rate
 	var err error
 	s.Primal, _, err = p.Upper(ctx, s.W)
 	return err
