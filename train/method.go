@@ -77,7 +77,8 @@ type State struct {
 // NewState returns the state of a run that begins at w, of which nothing is known.
 func NewState(w []float32) *State {
 	nan := math.NaN()
-	return &State{W: w, Primal: nan, Dual: nan, Estimate: nan, Smoothed: nan, Exact: nan, ProxGradient: nan, InnerGap: nan}
+	return &State{W: w, Primal: nan, Dual: nan, Estimate: nan, Smoothed: nan, Exact: nan, ProxGradient: nan,
+		InnerGap: nan}
 }
 
 // Gap returns the certified distance to the optimum, F(W) − Dual; NaN without a certificate.

@@ -35,7 +35,8 @@ func CheckObjective(o *engine.Objective) error {
 		return device.Unsupported("%s: a CUDA device cannot train with the loss %v", d.Name, o.Loss)
 	}
 	if o.Soft || o.Completion != nil {
-		return device.Unsupported("%s: a CUDA device cannot train on marginals in place of gold outputs, such as a teacher's", d.Name)
+		return device.Unsupported("%s: a CUDA device cannot train on marginals in place of gold outputs, such as a teacher's",
+			d.Name)
 	}
 	if d.Readings != nil {
 		return device.Unsupported("%s: a CUDA device cannot train on lines of which only is known what they read", d.Name)
@@ -71,8 +72,8 @@ func checkSparse(s nets.Scorer) error {
 		return nil
 	}
 	if _, ok := s.(*sparse.Linear); ok {
-		return device.Unsupported("a CUDA device supports linear nets on attributes for sequences of labels only, not for a %s",
-			form.Structure.Name())
+		return device.Unsupported("a CUDA device supports linear nets on attributes for sequences of labels only, "+
+			"not for a %s", form.Structure.Name())
 	}
 	return nil
 }

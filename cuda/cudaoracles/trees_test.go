@@ -16,7 +16,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// drawTrees draws potentials of sentences of the given lengths, with a scale, and a share of forbidden arcs and relations.
+// drawTrees draws potentials of sentences of the given lengths, with a scale, and a share of forbidden arcs and
+// relations.
 func drawTrees(r *rand.Rand, of trees.SpanningTree, relations int, scale, forbidden float64, lengths ...int) *structured.Potentials {
 	return cases.DrawTrees(of, relations, lengths, func() float32 {
 		x := float32(scale * r.NormFloat64())
@@ -41,7 +42,8 @@ func treeSums(t *testing.T, d *device.Device, on *cudaoracles.Trees, a cudaoracl
 	return cudatest.Downloaded(d, values), cudatest.Downloaded(d, without), cudatest.Downloaded(d, arcs), cudatest.Downloaded(d, labels)
 }
 
-// Potentials of every size, few or many of them forbidden, at low and high temperatures, within and beyond the range of float64, in shared memory and not.
+// Potentials of every size, few or many of them forbidden, at low and high temperatures, within and beyond the range of
+// float64, in shared memory and not.
 func TestTreeSumsAreThoseOfTheCPU(t *testing.T) {
 	d := cudatest.Device(t)
 	for _, nonProjective := range []bool{false, true} {

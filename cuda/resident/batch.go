@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Batch is a choice of examples of one data set, as structured.Batch is. Its arrays have the size of its capacities, so that a
-// captured graph can be replayed with another choice.
+// Batch is a choice of examples of one data set, as structured.Batch is. Its arrays have the size of its capacities, so
+// that a captured graph can be replayed with another choice.
 type Batch struct {
 	Data *Data
 
@@ -19,11 +19,16 @@ type Batch struct {
 	Others                int // capacity: rows of each other table of the data
 	Chars                 int // capacity: characters of words
 
-	Examples   device.Array[int32]   // [Chains] −1 beyond B
-	Offsets    device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
-	Pairs      device.Array[int32]   // [Chains+1] first pair of each chain; n positions have n·n pairs, n source and m target items n·m, a graph its edges. Zeros if the data has no other tables
-	Sources    device.Array[int32]   // [Chains+1] first source item of each chain. Zeros if the data has none
-	PairSource device.Array[int32]   // [capacity of other tables] row of each pair in the data's table of pairs, if that has attributes, or of each edge in that of edges; −1 beyond
+	Examples device.Array[int32] // [Chains] −1 beyond B
+	// [Chains+1] Chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none.
+	Offsets device.Array[int32]
+	// [Chains+1] The first pair of each chain; n positions have n·n pairs, n source and m target items n·m, a graph its
+	// edges. Zeros if the data has no other tables.
+	Pairs   device.Array[int32]
+	Sources device.Array[int32] // [Chains+1] first source item of each chain. Zeros if the data has none
+	// [capacity of other tables] The row of each pair in the data's table of pairs, if that has attributes, or of each
+	// edge in that of edges; −1 beyond.
+	PairSource device.Array[int32]
 	Characters device.Array[int32]   // [Chains+1] first character of each chain. Zeros if the data has no characters
 	Source     device.Array[int32]   // [Rows] position in Data of each row; −1 from N on
 	Chain      device.Array[int32]   // [Rows] chain of each row; −1 from N on
@@ -35,9 +40,11 @@ type Batch struct {
 	host   []int32             // the last upload of header
 }
 
-// NewBatch returns an empty batch with capacity for this many chains and positions (rows), and for longest positions in a chain.
+// NewBatch returns an empty batch with capacity for this many chains and positions (rows), and for longest positions in
+// a chain.
 func NewBatch(data *Data, chains, rows, longest int) *Batch {
-	return data.NewBatch(Capacity{Chains: chains, Rows: rows, Longest: longest, Chars: graph.CharBucket(data.CharactersBetween(0, data.Set.Positions()))})
+	return data.NewBatch(Capacity{Chains: chains, Rows: rows, Longest: longest,
+		Chars: graph.CharBucket(data.CharactersBetween(0, data.Set.Positions()))})
 }
 
 // NewBatch returns an empty batch of the given capacity.
@@ -79,7 +86,8 @@ func (b *Batch) Free() {
 // Fits reports whether the examples are within the capacities.
 func (b *Batch) Fits(examples []int) bool {
 	n := b.Data.sizeOf(examples)
-	return n.Chains <= b.Chains && n.Rows <= b.Rows && n.Longest <= b.Longest && n.Others <= b.Others && n.Chars <= b.Chars
+	return n.Chains <= b.Chains && n.Rows <= b.Rows && n.Longest <= b.Longest &&
+		n.Others <= b.Others && n.Chars <= b.Chars
 }
 
 // RowsOf returns the batch's capacity of rows in a table; 1 for a tied part.
@@ -104,12 +112,13 @@ func (b *Batch) Chosen() []int {
 	return all
 }
 
-// Set makes b the batch of the given examples, without repetitions. They must fit. Call it outside of captured graphs, before
-// replays.
+// Set makes b the batch of the given examples, without repetitions. They must fit. Call it outside of captured graphs,
+// before replays.
 func (b *Batch) Set(examples []int) {
 	d, set := b.Data.Device, b.Data.Set
 	if !b.Fits(examples) {
-		d.Fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d per chain", len(examples), b.Chains, b.Rows, b.Longest))
+		d.Fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d per chain",
+			len(examples), b.Chains, b.Rows, b.Longest))
 		return
 	}
 	which, offsets, pairs := b.host[:b.Chains], b.host[b.Chains:2*b.Chains+1], b.host[2*b.Chains+1:3*b.Chains+2]
@@ -132,13 +141,15 @@ func (b *Batch) Set(examples []int) {
 	offsets[b.Chains], pairs[b.Chains], characters[b.Chains], sources[b.Chains] = n, squares, letters, first
 	b.B, b.N = len(examples), int(n)
 	device.Upload(d, b.header, b.host)
-	d.Launch("batch", device.Dim{X: device.CeilDiv(max(b.Rows, b.Chains), device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
+	d.Launch("batch", device.Dim{X: device.CeilDiv(max(b.Rows, b.Chains), device.BlockThreads)},
+		device.Dim{X: device.BlockThreads}, 0,
 		b.Examples, b.Offsets, int32(b.Chains), int32(b.Rows), b.Data.Offsets, b.Data.Labels, b.Data.Weights,
 		b.Source, b.Chain, b.Gold, b.Weight)
 	b.setPairs()
 }
 
-// SetSeed sets the dropout seed of the networks for this batch; 0 turns dropout off. Call it outside of captured graphs.
+// SetSeed sets the dropout seed of the networks for this batch; 0 turns dropout off. Call it outside of captured
+// graphs.
 func (b *Batch) SetSeed(seed uint64) { device.Upload(b.Data.Device, b.Seed, []uint64{seed}) }
 
 // setPairs uploads what depends on the pairs of the chosen examples.
@@ -147,12 +158,14 @@ func (b *Batch) setPairs() {
 	if data.PairAttributes == nil && data.Edges == nil || b.Others == 0 {
 		return
 	}
-	data.Device.Launch("pair_sources", device.Dim{X: device.CeilDiv(b.Others, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
+	data.Device.Launch("pair_sources", device.Dim{X: device.CeilDiv(b.Others, device.BlockThreads)},
+		device.Dim{X: device.BlockThreads}, 0,
 		b.Examples, b.Pairs, data.Pairs, int32(b.Chains), uint32(b.Others), b.PairSource)
 }
 
-// Capacity bounds a batch: its chains, its positions, the positions of one chain, the rows of any other table, and the characters of its
-// words. It depends only on the batch, the data and the scorer, so that a batch gives the same bits whatever was evaluated before.
+// Capacity bounds a batch: its chains, its positions, the positions of one chain, the rows of any other table, and the
+// characters of its words. It depends only on the batch, the data and the scorer, so that a batch gives the same bits
+// whatever was evaluated before.
 type Capacity struct{ Chains, Rows, Longest, Others, Chars int }
 
 // sizeOf returns the smallest capacity that holds the examples.
@@ -181,7 +194,8 @@ func (data *Data) CharactersBetween(lo, hi int) int {
 	return data.Set.Characters.Rows(lo, hi)
 }
 
-// StepCapacity returns the capacity for a step on the examples: sizeOf, rounded up so that steps of similar size share memory and graphs.
+// StepCapacity returns the capacity for a step on the examples: sizeOf, rounded up so that steps of similar size share
+// memory and graphs.
 func (data *Data) StepCapacity(examples []int) Capacity {
 	n := data.sizeOf(examples)
 	n.Chains, n.Rows, n.Longest = roundedUp(n.Chains), graph.Bucket(n.Rows), roundedUp(n.Longest)
@@ -197,18 +211,20 @@ func (data *Data) StepCapacity(examples []int) Capacity {
 // roundedUp returns the smallest power of two that is at least n.
 func roundedUp(n int) int { return 1 << bits.Len(uint(max(1, n)-1)) }
 
-// PassPositions is the most positions that a full pass evaluates at once. passNumbers bounds the size of each part of their marginals, in
-// which a tied part has one row per example, and of each array of a network.
+// PassPositions is the most positions that a full pass evaluates at once. passNumbers bounds the size of each part of
+// their marginals, in which a tied part has one row per example, and of each array of a network.
 const (
 	PassPositions = 1 << 16
 	passNumbers   = 1 << 28
 )
 
-// Widths are the most numbers that one position, one row of another table and one character have in any array of a network; 0 for none.
+// Widths are the most numbers that one position, one row of another table and one character have in any array of a
+// network; 0 for none.
 type Widths struct{ Row, Other, Char int }
 
-// PassCapacity returns the capacity of a full pass over the data for potentials of the given form from a network of the given widths. Its
-// batches are consecutive examples with up to that many positions in total, or a single longer example.
+// PassCapacity returns the capacity of a full pass over the data for potentials of the given form from a network of the
+// given widths. Its batches are consecutive examples with up to that many positions in total, or a single longer
+// example.
 func (data *Data) PassCapacity(positions int, form structured.Form, w Widths) Capacity {
 	positions = min(positions, max(1, passNumbers/max(1, w.Row)))
 	widest, others, chars := 1, max(1, passNumbers/max(1, w.Other)), max(1, passNumbers/max(1, w.Char))
@@ -228,13 +244,16 @@ func (data *Data) PassCapacity(positions int, form structured.Form, w Widths) Ca
 		now := data.sizeOf(left[:1])
 		for now.Chains < len(left) {
 			next := data.sizeOf(left[now.Chains : now.Chains+1])
-			if now.Rows+next.Rows > positions || now.Chains == chains || now.Others+next.Others > others || now.Chars+next.Chars > chars {
+			if now.Rows+next.Rows > positions || now.Chains == chains || now.Others+next.Others > others ||
+				now.Chars+next.Chars > chars {
 				break
 			}
-			now = Capacity{now.Chains + 1, now.Rows + next.Rows, max(now.Longest, next.Longest), now.Others + next.Others, now.Chars + next.Chars}
+			now = Capacity{now.Chains + 1, now.Rows + next.Rows, max(now.Longest, next.Longest),
+				now.Others + next.Others, now.Chars + next.Chars}
 		}
 		left = left[now.Chains:]
-		most = Capacity{max(most.Chains, now.Chains), max(most.Rows, now.Rows), max(most.Longest, now.Longest), max(most.Others, now.Others), max(most.Chars, now.Chars)}
+		most = Capacity{max(most.Chains, now.Chains), max(most.Rows, now.Rows), max(most.Longest, now.Longest),
+			max(most.Others, now.Others), max(most.Chars, now.Chars)}
 	}
 	most.Rows = graph.Bucket(most.Rows)
 	if len(data.Set.Tables) > 0 {

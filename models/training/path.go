@@ -20,7 +20,8 @@ const (
 
 // Path is a regularisation path.
 type Path struct {
-	Error  record.Number `json:"error"` // for every C between the ends, the certified relative distance to the optimum of the model for it
+	// Error is, for every C between the ends, the certified relative distance to the optimum of the model for it.
+	Error  record.Number `json:"error"`
 	Points []Breakpoint  `json:"points"`
 	Best   Best          `json:"best"`
 }
@@ -30,7 +31,7 @@ type Path struct {
 type Best struct {
 	Reg    float64       `json:"reg"`
 	Model  string        `json:"model"`            // path of the model file of the breakpoint
-	Metric string        `json:"metric,omitempty"` // of which the development data have the error; empty without such data
+	Metric string        `json:"metric,omitempty"` // of which data have the error; empty without
 	Error  record.Number `json:"error"`            // null without such data
 }
 
@@ -61,7 +62,8 @@ func checkPath(c *config.Config) error {
 	}
 	switch {
 	case !(c.PathLow > 0) || !(c.PathHigh > c.PathLow) || math.IsInf(c.PathHigh, 0):
-		return structured.BadInput("--path-low %v and --path-high %v: expected two numbers above 0, the second larger", c.PathLow, c.PathHigh)
+		return structured.BadInput("--path-low %v and --path-high %v: expected two numbers above 0, the second larger",
+			c.PathLow, c.PathHigh)
 	case !(c.PathError > 0 && c.PathError < 1):
 		return structured.BadInput("--path-error %v: expected a number between 0 and 1", c.PathError)
 	case c.Given.Has("reg"):
@@ -69,7 +71,8 @@ func checkPath(c *config.Config) error {
 	case c.Baselines == "on":
 		return structured.BadInput("--baselines on: a path has no baselines")
 	case c.Patience > 0:
-		return structured.BadInput("--patience %d: with --path, every breakpoint is solved until its gap is certified", c.Patience)
+		return structured.BadInput("--patience %d: with --path, every breakpoint is solved until its gap is certified",
+			c.Patience)
 	case kind == config.CUDA:
 		return structured.BadInput("--device %s: a path runs on the CPU", c.Device)
 	}
@@ -79,7 +82,8 @@ func checkPath(c *config.Config) error {
 			return err
 		}
 		if !was.Path || was.PathLow != c.PathLow || was.PathHigh != c.PathHigh || was.PathError != c.PathError {
-			return structured.BadInput("--resume %s: its path has other ends or another error; leave them out, or start a new run", c.Resume)
+			return structured.BadInput("--resume %s: its path has other ends or another error; leave them out, or start "+
+				"a new run", c.Resume)
 		}
 	}
 	return nil

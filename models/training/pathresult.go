@@ -44,17 +44,18 @@ func (p *pathRun) end() (*Result, error) {
 	result := &Result{
 		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(p.model),
 		Certificate: x.Certificate, Nonzero: x.Nonzero, Relaxed: p.problem.Relaxed() != "", Dev: x.Dev, Test: x.Test,
-		Model: filepath.Join(c.Out, models.ModelFile), Path: &Path{Error: record.Number(regpath.Error(p.known())), Points: p.points, Best: bestOf(x)},
+		Model: filepath.Join(c.Out, models.ModelFile),
+		Path:  &Path{Error: record.Number(regpath.Error(p.known())), Points: p.points, Best: bestOf(x)},
 	}
 	for _, x := range p.points {
 		result.Passes += x.Passes
 		result.Seconds += x.Seconds
 	}
-	result.Reason = fmt.Sprintf("for every C from %v to %v, one of %d models is certified to be within %.3g %% of the optimum", c.PathLow, c.PathHigh, len(p.points),
-		100*float64(result.Path.Error))
+	result.Reason = fmt.Sprintf("for every C from %v to %v, one of %d models is certified to be within %.3g %% of the "+
+		"optimum", c.PathLow, c.PathHigh, len(p.points), 100*float64(result.Path.Error))
 	if float64(result.Path.Error) > c.PathError {
-		p.o.Log.Warn("the path is further from the optimum than asked for; allow more passes per breakpoint", "passes", c.Passes, "path-error", c.PathError,
-			"reached", p.reached())
+		p.o.Log.Warn("the path is further from the optimum than asked for; allow more passes per breakpoint",
+			"passes", c.Passes, "path-error", c.PathError, "reached", p.reached())
 	}
 	about := []any{"kept_reg", x.Reg}
 	if by := result.Path.Best; by.Metric != "" {
@@ -97,7 +98,8 @@ func (p *pathRun) reached() string {
 // draw draws the error on development data, or without such data the objective, against C.
 func (p *pathRun) draw(best int) error {
 	name, e := p.points[best].Dev.Error()
-	picture := &curves.Comparison{Value: name + " on dev, %", Caption: fmt.Sprintf("%d models; between them, the nearer one is certified to be close to the optimum", len(p.points))}
+	picture := &curves.Comparison{Value: name + " on dev, %", Caption: fmt.Sprintf(
+		"%d models; between them, the nearer one is certified to be close to the optimum", len(p.points))}
 	line := curves.Series{Joined: true}
 	for _, x := range p.points {
 		_, y := x.Dev.Error()

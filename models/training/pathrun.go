@@ -31,7 +31,8 @@ func (r *Run) trainPath(ctx context.Context) (*Result, error) {
 	defer r.close()
 	c, by := &r.config, r.problem.Objective
 	if d, ok := c.Optimiser(); !ok || !d.Certified || by.Partial() {
-		return nil, structured.BadInput("--path needs a certificate, which --method %s does not give here; use --net linear, known labels and a convex method", c.Method)
+		return nil, structured.BadInput("--path needs a certificate, which --method %s does not give here; use --net "+
+			"linear, known labels and a convex method", c.Method)
 	}
 	p := &pathRun{Run: r, n: float64(max(1, by.Data.Len()))}
 	if err := p.begin(); err != nil {
@@ -100,7 +101,8 @@ func (p *pathRun) identify() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if was[name] != now[name] && !slices.Contains(config.PathSettings, name) {
-			return structured.BadInput("--resume %s: its path is of another %s: %s, not %s; start a new run", p.config.Out, name, cmp.Or(was[name], "none"), now[name])
+			return structured.BadInput("--resume %s: its path is of another %s: %s, not %s; start a new run",
+				p.config.Out, name, cmp.Or(was[name], "none"), now[name])
 		}
 	}
 	return nil
@@ -110,7 +112,8 @@ func (p *pathRun) identify() error {
 func (p *pathRun) known() []regpath.Point {
 	points := make([]regpath.Point, len(p.points))
 	for k, x := range p.points {
-		points[k] = regpath.Point{Lambda: x.Reg / p.n, Primal: float64(x.Objective), Dual: float64(x.Dual), Square: x.Square}
+		points[k] = regpath.Point{Lambda: x.Reg / p.n, Primal: float64(x.Objective), Dual: float64(x.Dual),
+			Square: x.Square}
 	}
 	return points
 }
@@ -185,7 +188,8 @@ func (p *pathRun) solve(ctx context.Context, C float64) error {
 		return err
 	}
 	at := Breakpoint{
-		Reg: C, Certificate: certificateOf(out.Last), Square: p.square(out.W), Passes: out.Last.Pass, Seconds: out.Last.Seconds,
+		Reg: C, Certificate: certificateOf(out.Last), Square: p.square(out.W), Passes: out.Last.Pass,
+		Seconds: out.Last.Seconds,
 		Nonzero: engine.Nonzeros(out.W), Model: filepath.Join(c.Out, pathFolder, fmt.Sprintf("reg-%v.safetensors", C)),
 	}
 	if at.Dev, at.Test, err = p.evaluate(ctx, out.W); err != nil {
@@ -207,7 +211,8 @@ func (p *pathRun) solve(ctx context.Context, C float64) error {
 		from, to := regpath.Ends(known, k)
 		p.points[k].From, p.points[k].To = from*p.n, to*p.n
 	}
-	about := []any{"reg", C, "passes", at.Passes, "objective", fmt.Sprintf("%.5g", float64(at.Objective)), "gap", fmt.Sprintf("%.2g", float64(at.RelativeGap)),
+	about := []any{"reg", C, "passes", at.Passes, "objective",
+		fmt.Sprintf("%.5g", float64(at.Objective)), "gap", fmt.Sprintf("%.2g", float64(at.RelativeGap)),
 		"error_of_path", fmt.Sprintf("%.2g", regpath.Error(known))}
 	if name, e := at.Dev.Error(); !math.IsNaN(e) {
 		about = append(about, "dev_"+name, fmt.Sprintf("%.2f %%", 100*e))

@@ -23,8 +23,8 @@ func (g *rig) treeChecks() []Check {
 	}
 }
 
-// treeSums compares sums, marginals and the scores of best trees with the CPU's, for potentials within the range of float64, beyond it, and with forbidden arcs and relations. The longest
-// sentence is too long for shared memory.
+// treeSums compares sums, marginals and the scores of best trees with the CPU's, for potentials within the range of
+// float64, beyond it, and with forbidden arcs and relations. The longest sentence is too long for shared memory.
 func (g *rig) treeSums(of trees.SpanningTree) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 		for _, c := range []struct {
