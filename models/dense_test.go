@@ -61,7 +61,10 @@ func TestDenseBesideWords(t *testing.T) {
 	if err != nil || !slices.Equal(read.Features, d.Dev.Features) || !slices.Equal(read.Ids, d.Dev.Ids) {
 		t.Errorf("%v, %v", read, err)
 	}
-	arrives := func(r Request) bool { return m.Arrives(r, predictions.Options{}) }
+	arrives := func(r Request) bool {
+		s, err := m.source(r)
+		return err == nil && m.arrives(s, predictions.Options{})
+	}
 	if arrives(Request{Beside: Beside{Dense: dev}}) || !arrives(Request{}) {
 		t.Error("text with dense features beside it is not read piece by piece")
 	}

@@ -65,13 +65,6 @@ func streamFrom[P, W any](ctx context.Context, on *Ranks, number, threads int, w
 	return sum, err
 }
 
-// Arrives reports whether text is predicted chunk by chunk as it arrives (PrintText): not other data, and not by a
-// device or where all of it decides on each part. They are read whole.
-func (m *Model) Arrives(r Request, o predictions.Options) bool {
-	s, err := m.source(r)
-	return err == nil && s.streams() && m.home().arrives() && (o.Decode != predictions.EntityF1 || o.EntityThreshold > 0)
-}
-
 // Print predicts data and writes the predictions to w in their Layout.
 func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o predictions.Options,
 	asJSON bool) error {
@@ -121,30 +114,37 @@ func (m *Model) Layout(o predictions.Options, asJSON bool) predictions.Layout {
 }
 
 // PrintText predicts the text that r names, file by file and chunk by chunk as it arrives, and writes the predictions
-// to w as Print does. Of several ranks, rank 0 alone needs the files.
-func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
+// to w as Print does. Of several ranks, rank 0 alone needs the files. It does nothing where data must be read whole:
+// those that are no text, and those for a device or of which all decide on each part.
+func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predictions.Options,
+	asJSON bool) (arrives bool, err error) {
 	s, err := m.source(r)
-	if err != nil {
-		return err
+	if err != nil || !m.arrives(s, o) {
+		return false, err
 	}
 	files := ""
 	if m.leads() {
 		if files, err = formats.Expand("input", r.Path, s.Format); err != nil {
-			return err
+			return true, err
 		}
 	}
 	if files, err = ofFirst(ctx, m.ranks, files); err != nil {
-		return err
+		return true, err
 	}
 	examples := 0
 	for _, path := range formats.Files(files) {
 		n, err := m.printFile(ctx, path, s, w, o, asJSON, examples)
 		if err != nil {
-			return err
+			return true, err
 		}
 		examples += n
 	}
-	return nil
+	return true, nil
+}
+
+// arrives reports whether PrintText predicts what a source reads.
+func (m *Model) arrives(s source, o predictions.Options) bool {
+	return s.streams() && m.home().arrives() && (o.Decode != predictions.EntityF1 || o.EntityThreshold > 0)
 }
 
 // printFile is PrintText of one of several files, whose first example has a number. Of several ranks, rank 0 alone

@@ -83,8 +83,7 @@ func (v *predictVerb) run(cmd *cobra.Command) error {
 		return m.Draw(cmd.Context(), d, v.picture)
 	}
 	return v.printTo(cmd, v.to, func(w io.Writer) error {
-		if m.Arrives(v.Request, *o) {
-			err := m.PrintText(cmd.Context(), v.Request, w, *o, asJSON)
+		if arrives, err := m.PrintText(cmd.Context(), v.Request, w, *o, asJSON); arrives {
 			v.Remarks.Log(slog.Default())
 			return err
 		}
