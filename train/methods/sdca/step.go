@@ -67,15 +67,9 @@ func (st *dualStep) visit(p *train.Problem, i int) {
 
 // score prepares a step on example k of the batch by scoring it at w.
 func (st *dualStep) score(t *dualTeam, k int) error {
-	p := t.p
-	st.visit(p, t.batch.Examples[k])
+	st.visit(t.p, t.batch.Examples[k])
 	t.v.View(k, &st.v)
-	if len(t.shards) == 0 {
-		return p.Potentials(&st.Lane, engine.Thresholded(t.m.w, t.m.τ))
-	}
-	st.Theta.Resize(&st.Batch, p.Scorer.Form())
-	score(t.shards, k, &st.Theta)
-	return p.Augment(&st.Batch, &st.Theta)
+	return t.at.score(st, k)
 }
 
 // answer computes the new dual potentials and their marginals. η halves with each try.

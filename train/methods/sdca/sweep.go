@@ -15,7 +15,7 @@ type dualTeam struct {
 	p      *train.Problem
 	m      *SDCA
 	shards []*dualShard // none without access by rows
-	move   weightMove
+	at     weights
 	batch  structured.Batch
 	next   []int                // examples of the step after this one
 	v      structured.Marginals // c_i Δu_i of the batch
@@ -23,12 +23,12 @@ type dualTeam struct {
 	try    int
 	scale  float32 // factor for the scatter
 
-	gather, begin, again, save, scatter func(task int) error
+	gatherShard, begin, again, save, scatter func(task int) error
 }
 
 func newDualTeam(m *SDCA, p *train.Problem) *dualTeam {
 	t := &dualTeam{team: newTeam(p.Threads()), p: p, m: m, shards: m.shards}
-	t.gather = func(k int) error {
+	t.gatherShard = func(k int) error {
 		sh := t.shards[k]
 		sh.batch.Reset(&sh.data, t.batch.Examples)
 		for _, i := range t.next {
@@ -65,10 +65,8 @@ func newDualTeam(m *SDCA, p *train.Problem) *dualTeam {
 		sh.change = sh.scorer.Measure(t.scale, &t.v, &sh.batch, m.w)
 		return nil
 	}
-	if _, rows := p.Rows(); rows {
-		t.move = rowMove{t}
-	} else {
-		t.move = wholeMove{t, make([]float32, len(m.w))}
+	if t.at = (rowWeights{t}); len(t.shards) == 0 {
+		t.at = wholeWeights{t, make([]float32, len(m.w))}
 	}
 	return t
 }
@@ -95,10 +93,8 @@ func (t *dualTeam) sweep(ctx context.Context, order []int, size int) error {
 func (t *dualTeam) step(examples []int) error {
 	t.batch.Reset(t.p.Data, examples)
 	t.v.Resize(&t.batch, t.p.Scorer.Form())
-	if len(t.shards) > 0 {
-		if err := t.run(len(t.shards), t.gather); err != nil {
-			return err
-		}
+	if err := t.at.gather(); err != nil {
+		return err
 	}
 	if err := t.run(len(examples), t.begin); err != nil {
 		return err
@@ -137,14 +133,14 @@ func (t *dualTeam) moveWeights() (bool, error) {
 	λ := m.λ
 	scale := -1 / (λ * n)
 	// The dual falls by λ/2 times this: ‖Δw‖², or with a threshold ‖soft(w+Δw)‖² − ‖soft(w)‖² − 2⟨soft(w),Δw⟩.
-	square, err := t.move.try(scale, product)
+	square, err := t.at.try(scale, product)
 	if err != nil {
 		return false, err
 	}
 	if (rise/n - λ/2*square) < -4*engine.Unit*size/n {
-		return false, t.move.undo(scale)
+		return false, t.at.undo(scale)
 	}
-	m.linear += t.move.keep(scale, product, loss) / n
+	m.linear += t.at.keep(scale, product, loss) / n
 	m.entropy += entropy / n
 	t.accept(λ * n * square)
 	return true, nil

@@ -3,10 +3,14 @@ package sdca
 import (
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured/sys/vec"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
-// weightMove moves w by Δw = scale·Σ J_iᵀv_i, the sum over the steps of a team.
-type weightMove interface {
+// weights is how the steps of a team reach w: they score there, and move it by Δw = scale·Σ J_iᵀv_i, their sum.
+type weights interface {
+	// gather prepares the scores of the batch at w. score sets those of a step on example k of the batch.
+	gather() error
+	score(st *dualStep, k int) error
 	// try returns ‖w+Δw‖² − ‖w‖² − 2⟨w,Δw⟩, of soft thresholds if there are some. It may move w already. product is
 	// ⟨Σ J_iᵀv_i, w⟩, from scores.
 	try(scale, product float64) (square float64, err error)
@@ -17,20 +21,29 @@ type weightMove interface {
 	keep(scale, product, loss float64) float64
 }
 
-// rowMove moves the rows that the steps touch, and measures the change of the norm as it writes them.
-type rowMove struct{ *dualTeam }
+// rowWeights reads and moves the rows that the steps touch, shard by shard, and measures the change of the norm as it
+// writes them.
+type rowWeights struct{ *dualTeam }
 
-func (x rowMove) try(scale, product float64) (float64, error) {
+func (x rowWeights) gather() error { return x.run(len(x.shards), x.gatherShard) }
+
+func (x rowWeights) score(st *dualStep, k int) error {
+	st.Theta.Resize(&st.Batch, x.p.Scorer.Form())
+	score(x.shards, k, &st.Theta)
+	return x.p.Augment(&st.Batch, &st.Theta)
+}
+
+func (x rowWeights) try(scale, product float64) (float64, error) {
 	change, err := x.scatterAll(float32(scale))
 	return max(0, change-2*scale*product), err
 }
 
-func (x rowMove) undo(scale float64) error {
+func (x rowWeights) undo(scale float64) error {
 	_, err := x.scatterAll(float32(-scale))
 	return err
 }
 
-func (x rowMove) keep(_, _, loss float64) float64 { return loss }
+func (x rowWeights) keep(_, _, loss float64) float64 { return loss }
 
 // scatterAll adds scale·Σ J_iᵀv_i to w and returns the change in ‖w‖².
 func (t *dualTeam) scatterAll(scale float32) (float64, error) {
@@ -43,12 +56,19 @@ func (t *dualTeam) scatterAll(scale float32) (float64, error) {
 	return total, err
 }
 
-type wholeMove struct {
+// wholeWeights reads and moves all weights.
+type wholeWeights struct {
 	*dualTeam
 	grad []float32 // Σ J_iᵀv_i
 }
 
-func (x wholeMove) try(scale, _ float64) (float64, error) {
+func (x wholeWeights) gather() error { return nil }
+
+func (x wholeWeights) score(st *dualStep, _ int) error {
+	return x.p.Potentials(&st.Lane, engine.Thresholded(x.m.w, x.m.τ))
+}
+
+func (x wholeWeights) try(scale, _ float64) (float64, error) {
 	clear(x.grad)
 	for _, st := range x.steps[:x.batch.Len()] {
 		if err := st.Worker.Pullback(&st.v, x.grad); err != nil {
@@ -61,9 +81,9 @@ func (x wholeMove) try(scale, _ float64) (float64, error) {
 	return scale * scale * vec.Norm2(x.grad), nil
 }
 
-func (x wholeMove) undo(float64) error { return nil }
+func (x wholeWeights) undo(float64) error { return nil }
 
-func (x wholeMove) keep(scale, product, loss float64) float64 {
+func (x wholeWeights) keep(scale, product, loss float64) float64 {
 	change := product + loss - vec.Dot64(x.grad, x.p.Soften(x.m.w, x.m.τ))
 	vec.Axpy(float32(scale), x.grad, x.m.w)
 	return change
