@@ -66,7 +66,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 		Evaluation: NewEvaluation(o), sparse: linear, layout: newLayout(o.Data, o.Scorer.Dim(), byRows),
 		touched: newTouchedRows(o.Scorer), group: alone(),
 	}
-	e.team = newTeam(threads, o.Scorer, e.NewLane)
+	e.team = newTeam(threads, o.Scorer, e.laneWith)
 	if byRows {
 		e.access = &rowAccess{Engine: e}
 	} else {
@@ -101,10 +101,13 @@ func (e *Engine) Erase(v *structured.Marginals, batch *structured.Batch, w []flo
 }
 
 // NewLane returns a lane for the caller's own use, separate from the engine's lanes. It has no gradient vector.
-func (e *Engine) NewLane() *Lane {
+func (e *Engine) NewLane() *Lane { return e.laneWith(e.Scorer.NewWorker()) }
+
+// laneWith returns a lane with a worker; nil: it gets one for its work.
+func (e *Engine) laneWith(worker nets.Worker) *Lane {
 	ln := &Lane{
 		Shard: *NewShard(e.kind.Oracle()), dim: e.Scorer.Dim(),
-		Worker: e.Scorer.NewWorker(), precise: nets.NewPreciseWorker(e.Scorer),
+		Worker: worker, precise: nets.NewPreciseWorker(e.Scorer),
 	}
 	e.team.watch(ln.Oracle)
 	return ln
