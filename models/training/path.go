@@ -20,7 +20,7 @@ const (
 
 // Path is a regularisation path.
 type Path struct {
-	// Error is, for every C between the ends, the certified relative distance to the optimum of the model for it.
+	// for every C between the ends, the certified relative distance to the optimum of the model for it
 	Error  record.Number `json:"error"`
 	Points []Breakpoint  `json:"points"`
 	Best   Best          `json:"best"`
@@ -29,10 +29,11 @@ type Path struct {
 // Best is the breakpoint whose model is that of the run: the one with the least error on development data or, without
 // such data, the one with C nearest to 1.
 type Best struct {
-	Reg    float64       `json:"reg"`
-	Model  string        `json:"model"`            // path of the model file of the breakpoint
-	Metric string        `json:"metric,omitempty"` // of which data have the error; empty without
-	Error  record.Number `json:"error"`            // null without such data
+	Reg   float64 `json:"reg"`
+	Model string  `json:"model"` // path of the model file of the breakpoint
+	// of which the development data have the error; empty without such data
+	Metric string        `json:"metric,omitempty"`
+	Error  record.Number `json:"error"` // null without such data
 }
 
 // Breakpoint is a model of a path: that for all strengths between From and To.
