@@ -45,7 +45,9 @@ type backend interface {
 	answering(o oracles.Maximiser) oracles.Maximiser
 }
 
-// OnDevice reports whether an accelerator does the engine's work.
+// OnDevice reports whether an accelerator does the engine's work. Outside this package three ask: who refuses what a
+// device does not do (train/requirements.go, saga), who words an error of the device (train/failure.go), and who saves
+// what must be fetched first (train/loop.go).
 func (e *Engine) OnDevice() bool { return e.backend.accelerator() != nil }
 
 // Sibling returns an engine for another objective on the same data, on the same device if this engine has one.

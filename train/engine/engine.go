@@ -82,7 +82,8 @@ func NewEngine(o *Objective, threads int) *Engine {
 func (e *Engine) Threads() int { return e.team.threads }
 
 // Rows returns the access by rows to the weights of a scorer that is linear in sparse inputs, and whether there is one.
-// A method asks once, when a run begins, and chooses there how its steps go: with access by rows a step touches few.
+// Those ask that are other algorithms with it, as a step then touches few rows: dual coordinate ascent, the rows that
+// sp-bcfw lets play, the planes of n-slack; and the search for a rate of sgd, since few examples have an attribute.
 func (e *Engine) Rows() (rows *sparse.Linear, ok bool) {
 	rows, ok = e.Scorer.(*sparse.Linear)
 	return rows, ok

@@ -67,7 +67,10 @@ func (e *Engine) Join(g ranks.Group) error {
 	return nil
 }
 
-// Ranks returns the group that shares the work.
+// Ranks returns the group that shares the work. Methods call its collectives without asking how many ranks there are,
+// but for three: local steps, of which a process alone has none (methods/descentpass.go), threads of saga that wait for
+// nobody, which several ranks refuse, and checkpoints of methods that ranks have to assemble, which a process alone
+// takes at every pass (train/loop.go). Rounds ask, too: one process has one.
 func (e *Engine) Ranks() ranks.Group { return e.group.Group }
 
 // MostRanks returns how many ranks can have a share of a pass.
