@@ -232,7 +232,9 @@ func (s source) read(path string) (*structured.Dataset, error) {
 				s.Remarks.Add(remarks.Remark{Level: slog.LevelWarn, What: remarks.Merged, Times: count, First: first})
 			}
 		}
-		err = s.convert(d)
+		if d, err = s.matched(d, s.labels != nil); err == nil {
+			err = s.convert(d)
+		}
 	}
 	switch {
 	case err != nil:
