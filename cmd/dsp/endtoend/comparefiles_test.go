@@ -206,3 +206,18 @@ func TestCompareFilesRefused(t *testing.T) {
 	dsp(t, "eval", "--gold", gold).refused(exitBadInput, "--gold and --predicted belong together")
 	dsp(t, "eval", "--model", "m", "--data", gold, "--predicted-columns", "word=0,label=1").refused(exitBadInput, "--predicted-columns are for --gold and --predicted")
 }
+
+// A parse that failed is left out with its gold tree, as by EVALB, and a warning names the tree.
+func TestCompareFailedParses(t *testing.T) {
+	t.Parallel()
+	const first, second = "(S (NP (N a)) (VP (V b)))\n", "(S (NP (N c) (N d)))\n"
+	gold := write(t, "gold.penn", first+second)
+	want := dsp(t, "eval", "--gold", write(t, "one.penn", second), "--predicted", write(t, "flat.penn", "(S (N c) (N d))\n")).ok().stdout
+	got := dsp(t, "eval", "--gold", gold, "--predicted", write(t, "predicted.penn", "(())\n(S (N c) (N d))\n")).ok()
+	if got.stdout != want || !strings.Contains(got.stderr, "gold.penn:1") || !strings.Contains(got.stderr, "times=1") {
+		t.Errorf("%s%s, expected %s", got.stdout, got.stderr, want)
+	}
+	dsp(t, "eval", "--gold", gold, "--predicted", write(t, "predicted.penn", "(())\n(())\n"+second)).
+		refused(exitBadInput, "predicted.penn: found 3 trees, 2 of them failed parses, expected the 2 of ")
+	dsp(t, "eval", "--gold", write(t, "gold.penn", first+"(())\n"), "--predicted", gold).refused(exitBadInput, "gold.penn:2: a tree without words")
+}
