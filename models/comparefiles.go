@@ -101,6 +101,9 @@ func (f Files) Own() string {
 		return ""
 	}
 	format := f.Format
+	if format == "" && tasks.LinksAlone(f.Gold) {
+		return "align"
+	}
 	if format == "" {
 		format, _ = formats.Detect(f.Gold) // read says what is wrong
 	}

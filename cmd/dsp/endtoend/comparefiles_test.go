@@ -151,6 +151,12 @@ func TestCompareLinks(t *testing.T) {
 	if got := dsp(t, "eval", "--gold", pairs, "--predicted", links, "--json").ok().stdout; got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
+	alone := write(t, "gold.txt", goldLinks(t, pairs))
+	for _, task := range []string{"auto", "align"} {
+		if got := dsp(t, "eval", "--gold", alone, "--predicted", links, "--task", task, "--json").ok().stdout; got != want {
+			t.Errorf("gold links alone: %s, expected %s", got, want)
+		}
+	}
 	dsp(t, "eval", "--gold", pairs, "--predicted", links, "--boxes", links).refused(exitBadInput, "--boxes has no effect")
 	for flag, said := range map[string]string{
 		"--strict": "files of --task align", "--confusion": "files of --task align", "--void=3": "for --task segment", "--class=x": "for --task localise",
@@ -220,4 +226,18 @@ func TestCompareFailedParses(t *testing.T) {
 	dsp(t, "eval", "--gold", gold, "--predicted", write(t, "predicted.penn", "(())\n(())\n"+second)).
 		refused(exitBadInput, "predicted.penn: found 3 trees, 2 of them failed parses, expected the 2 of ")
 	dsp(t, "eval", "--gold", write(t, "gold.penn", first+"(())\n"), "--predicted", gold).refused(exitBadInput, "gold.penn:2: a tree without words")
+}
+
+// goldLinks returns the links of a file of pairs, a line for each.
+func goldLinks(t *testing.T, pairs string) string {
+	t.Helper()
+	text, err := os.ReadFile(pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		b.WriteString(strings.TrimSpace(line[strings.LastIndex(line, "|||")+3:]) + "\n")
+	}
+	return b.String()
 }
