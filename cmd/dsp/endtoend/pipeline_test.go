@@ -100,6 +100,7 @@ func TestPipelineFromText(t *testing.T) {
 	if said := dsp(t, "eval", "--model", model, "--data", path, "--errors", "2").ok().stdout; worst != strings.Contains(said, path+":") || !strings.Contains(said, "sentences with mistakes: ") {
 		t.Errorf("%+v, and in words %s", reviewed.Errors, said)
 	}
+	dsp(t, "sweep", "--task", "pipeline", "--train", path, "--dev", path, "--grid", "trees.passes=1,2").refused(exitBadInput, "--task pipeline is for dsp train", "dsp sweep --config PIPELINE/upos/config.yaml")
 	dsp(t, "eval", "--model", model, "--data", path, "--errors", "0").refused(exitBadInput, "--errors 0")
 	dsp(t, "eval", "--model", model, "--data", path, "--calibration", "x.png").refused(exitBadInput, "--calibration has no use with a pipeline")
 
