@@ -1,11 +1,13 @@
 package models
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -30,7 +32,7 @@ func (f Files) Compare(strict bool) (tasks.Report, error) {
 	if task, ok := tasks.Named(f.Own()); ok && task.CompareFiles != nil {
 		return task.CompareFiles(tasks.OutputFiles{Gold: f.Gold, Predicted: f.Predicted, Void: f.Void, MaskValues: f.Values, Class: f.Class})
 	}
-	gold, c, err := f.read(f.Gold, f.Request.Columns, nil)
+	gold, c, err := f.read(f.Gold, f.Request.Columns, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -44,9 +46,13 @@ func (f Files) Compare(strict bool) (tasks.Report, error) {
 	if columns == "" {
 		columns = f.Request.Columns
 	}
-	predicted, _, err := f.read(f.Predicted, columns, gold)
+	var failed []int
+	predicted, _, err := f.read(f.Predicted, columns, gold, &failed)
 	if err == nil && f.Columns == "" && f.Request.Columns != "" && len(predicted.ColumnNames) > len(gold.ColumnNames) {
-		predicted, _, err = f.read(f.Predicted, lastAsLabel(columns), gold)
+		predicted, _, err = f.read(f.Predicted, lastAsLabel(columns), gold, nil)
+	}
+	if err == nil && len(failed) > 0 {
+		gold, err = f.parsed(gold, predicted, failed)
 	}
 	if err == nil {
 		err = sameTokens(gold, predicted)
@@ -69,6 +75,22 @@ func (f Files) Compare(strict bool) (tasks.Report, error) {
 	return by.Report(), nil
 }
 
+// parsed returns the gold trees of the sentences whose parse did not fail.
+func (f Files) parsed(gold, predicted *structured.Dataset, failed []int) (*structured.Dataset, error) {
+	if n := predicted.Len() + len(failed); n != gold.Len() {
+		return nil, structured.BadInput("%s: found %d trees, %d of them failed parses, expected the %d of %s", f.Predicted, n,
+			len(failed), gold.Len(), gold.Name)
+	}
+	f.Remarks.Add(remarks.Remark{Level: slog.LevelWarn, What: remarks.Failed, Times: len(failed), First: gold.Where(failed[0])})
+	var keep []int
+	for i := range gold.Len() {
+		if _, is := slices.BinarySearch(failed, i); !is {
+			keep = append(keep, i)
+		}
+	}
+	return gold.Subset(keep), nil
+}
+
 // Own returns the name of the task that is named, or else of the first one of the format that can, if it compares files
 // in its own way; empty if it does not.
 func (f Files) Own() string {
@@ -79,6 +101,9 @@ func (f Files) Own() string {
 		return ""
 	}
 	format := f.Format
+	if format == "" && tasks.LinksAlone(f.Gold) {
+		return "align"
+	}
 	if format == "" {
 		format, _ = formats.Detect(f.Gold) // read says what is wrong
 	}
@@ -96,8 +121,9 @@ func (f Files) Own() string {
 	return ""
 }
 
-// read reads one of the files, the predicted one with the task, the format and the labels of the gold one.
-func (f Files) read(path, columns string, gold *structured.Dataset) (*structured.Dataset, *config.Config, error) {
+// read reads one of the files, the predicted one with the task, the format and the labels of the gold one, and without
+// trees of parses that failed, which failed gets.
+func (f Files) read(path, columns string, gold *structured.Dataset, failed *[]int) (*structured.Dataset, *config.Config, error) {
 	c := config.Default()
 	c.Train, c.Task, c.Format, c.Columns, c.Comments, c.Label, c.Threads = path, f.Task, f.Format, columns, f.Comments, f.Label, f.Threads
 	if err := tasks.Resolve(&c); err != nil {
@@ -108,7 +134,7 @@ func (f Files) read(path, columns string, gold *structured.Dataset) (*structured
 		return nil, nil, structured.BadInput("%s: the files of --task %s hold no predicted %s: give --model and --data", path, task.Name, task.Outputs)
 	}
 	s := sourceOf(&c)
-	s.Remarks = f.Remarks
+	s.Remarks, s.failed = f.Remarks, failed
 	if gold != nil && !task.Labels {
 		s.labels = gold.Alphabet
 	}

@@ -250,13 +250,16 @@ func (m *Model) sizes() transfer.Sizes {
 	if m.Characters != nil {
 		characters = m.Characters.Len()
 	}
-	first, second := 0, 0
+	first, second, siblings := 0, 0, 0
 	if arcs := inputs.ArcsOf(m.Own); arcs != nil {
 		first, second = arcs.Dictionary.Arc.Len(), arcs.Dictionary.Label.Len()
+		if arcs.Siblings != nil {
+			siblings = arcs.Siblings.Len()
+		}
 	} else if own, ok := m.Own.(*inputs.Pairs); ok {
 		first, second = own.Attributes()
 	}
-	s.Others = append(s.Others, nodes, edges, characters, first, second, first+second, nodes+edges, wholes)
+	s.Others = append(s.Others, nodes, edges, characters, first, second, first+second, nodes+edges, wholes, siblings)
 	for _, v := range m.Vocab {
 		s.Others = append(s.Others, v.Len())
 	}

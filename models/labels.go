@@ -88,9 +88,22 @@ func (s source) readBrackets(d *structured.Dataset, among bool) error {
 	return err
 }
 
+// readsBrackets reports whether labels that are brackets become tags: other models learned them as they are.
+func (s source) readsBrackets() bool {
+	return s.labels == nil && !s.plainBrackets || s.labels != nil && chains.EntityTags(s.labels)
+}
+
+// matched returns d without sentences whose brackets do not match, where bad ones are left out.
+func (s source) matched(d *structured.Dataset, among bool) (*structured.Dataset, error) {
+	if !s.Remarks.Skips() || !s.readsBrackets() || !chains.AreBrackets(d, among) {
+		return d, nil
+	}
+	return s.Remarks.Keep(d, func(i int) error { return chains.CheckBrackets(d, i) })
+}
+
 // convert converts the tags of d to those of the source, or of the model. What brackets mark becomes tags of iob2.
 func (s source) convert(d *structured.Dataset) error {
-	if s.labels == nil && !s.plainBrackets || s.labels != nil && chains.EntityTags(s.labels) { // others learned brackets as they are
+	if s.readsBrackets() {
 		if err := s.readBrackets(d, s.labels != nil); err != nil {
 			return err
 		}

@@ -316,10 +316,15 @@ func (s source) readTraining(value string, beside []Beside, from continuedModels
 	}
 	tags := func(d *structured.Dataset) bool { return d.Labels != nil && chains.EntityTags(d.Alphabet) }
 	if s.task.Labels && !s.plainBrackets && slices.ContainsFunc(sets, tags) {
-		for _, d := range sets { // files without entities have no brackets that tell
-			if err := s.readBrackets(d, true); err != nil {
+		for k, d := range sets { // files without entities have no brackets that tell
+			d, err := s.matched(d, true)
+			if err == nil {
+				err = s.readBrackets(d, true)
+			}
+			if err != nil {
 				return nil, err
 			}
+			sets[k] = d
 		}
 	}
 	if s.localise != nil && s.localise.Learn {

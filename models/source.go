@@ -84,6 +84,7 @@ type excerpt struct {
 	line   int                               // number of the first line
 	start  io.Reader                         // of the file, or nil
 	each   func(d *structured.Dataset) error // gets the text block by block, or nil
+	failed *[]int                            // gets the parses of a file of trees that failed, or nil
 }
 
 // source reads files like the model's training data, except for what r says.
@@ -231,7 +232,9 @@ func (s source) read(path string) (*structured.Dataset, error) {
 				s.Remarks.Add(remarks.Remark{Level: slog.LevelWarn, What: remarks.Merged, Times: count, First: first})
 			}
 		}
-		err = s.convert(d)
+		if d, err = s.matched(d, s.labels != nil); err == nil {
+			err = s.convert(d)
+		}
 	}
 	switch {
 	case err != nil:
@@ -357,7 +360,7 @@ func (s source) options() formats.Options {
 		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line,
 		Start: s.start, Each: s.each,
 		Columns: s.Columns, Width: s.width, Comments: s.Comments, Survey: s.survey, Field: s.Label, Links: s.Links,
-		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk,
+		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk, Failed: s.failed,
 		Partial: s.Labels && s.Partial,
 		Given:   s.config.FormatSettings, Remarks: s.Remarks,
 	}

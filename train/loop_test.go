@@ -58,6 +58,8 @@ func TestRunStops(t *testing.T) {
 		{"one pass", train.Trainer{Passes: 1}, 1, 1, "1 pass done"},
 		{"gap", train.Trainer{Passes: 8, Gap: 0.1}, 3, 3, "relative gap 0.05 reached"},
 		{"patience", train.Trainer{Passes: 8, Patience: 2, Evaluate: devError(dev...)}, 6, 4, "no better on development data for 2 passes"},
+		{"a tie", train.Trainer{Passes: 6, Evaluate: devError(.5, .3, .4, .3, .3, .31)}, 6, 2, "6 passes done"},
+		{"patience in a tie", train.Trainer{Passes: 8, Patience: 3, Evaluate: devError(.5, .3, .4, .3, .3, .2)}, 5, 2, "no better on development data for 3 passes"},
 		{"best", train.Trainer{Passes: 6, Evaluate: devError(dev...)}, 6, 4, "6 passes done"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -107,6 +107,7 @@ var answers = []struct {
 		member{"bound", "number or null", "the sum of their bounds"}, member{"gap", "number or null", "bound − score"}, member{"proven_best", "number", "outputs that are proven best"},
 		member{"errors", "list of object", "--errors: the worst examples"}, member{"pr_curve", "object", "--pr-curve"}, member{"calibration", "object", "--calibration"})},
 	{"eval --errors", "Each member of `errors`:", typed("models/review", "Example")},
+	{"eval --errors, of a pipeline", "Each member of `errors`:", typed("models/data/conllu/conll18", "Part")},
 	{"eval --pr-curve", "The member `pr_curve`:", typed("models/review", "Curve")},
 	{"eval --calibration", "The member `calibration`:", typed("models/review", "Calibration")},
 	{"report", "", typed("cmd/dsp/cli", "reportResult")},

@@ -33,15 +33,7 @@ func arcColumns(d *structured.Dataset) arcs.Columns {
 // there.
 func fitArcs(t *arcs.Template, train *structured.Dataset, o templates.Options, siblings bool) (*Arcs, error) {
 	t = t.ForColumns(inputColumns)
-	heads := make([]int32, 0, train.Positions())
-	for i := range train.Len() {
-		for k, h := range train.Gold(i)[:train.Length(i)] {
-			if h == 0 {
-				h = int32(k) + 1 // the root's dependent is its own head
-			}
-			heads = append(heads, h-1)
-		}
-	}
+	heads := headsOf(train)
 	dictionary, err := t.Fit(arcColumns(train), train.Offsets, heads, o)
 	if err != nil {
 		return nil, err
@@ -53,6 +45,20 @@ func fitArcs(t *arcs.Template, train *structured.Dataset, o templates.Options, s
 		}
 	}
 	return in, in.Apply(train, o.Threads)
+}
+
+// headsOf returns the gold heads of all words: places in the sentence, from 0. The root's dependent is its own head.
+func headsOf(train *structured.Dataset) []int32 {
+	heads := make([]int32, 0, train.Positions())
+	for i := range train.Len() {
+		for k, h := range train.Gold(i)[:train.Length(i)] {
+			if h == 0 {
+				h = int32(k) + 1
+			}
+			heads = append(heads, h-1)
+		}
+	}
+	return heads
 }
 
 // Apply makes the attributes of all arcs of a data set.

@@ -122,7 +122,17 @@ func extendOwn(own Maker, c *config.Config, train *structured.Dataset) (Maker, e
 
 func (in *Arcs) extend(c *config.Config, train *structured.Dataset) (Maker, error) {
 	if in.Dictionary.Arc.HashBits() > 0 {
-		return in, in.Apply(train, c.Threads)
+		to := *in
+		if in.Siblings != nil { // which are few, and never hashed
+			found, err := arcs.FitSiblings(train.Column(siblingColumn), train.Offsets, headsOf(train), pairOptions(c).MinCount)
+			if err == nil {
+				to.Siblings, err = joinedNumbers(in.Siblings, found)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return &to, to.Apply(train, c.Threads)
 	}
 	fitted, err := fitArcs(in.Template, train, pairOptions(c), in.Siblings != nil)
 	if err != nil {
@@ -140,22 +150,27 @@ func (in *Arcs) joined(fitted *Arcs) (*Arcs, error) {
 	to := &Arcs{in.Template, &arcs.Dictionary{}, in.Siblings}
 	was, found := in.parts(), fitted.parts()
 	for k, part := range to.parts() {
-		hashes := slices.Clone((*was[k].of).Hashes())
-		known := make(map[uint64]bool, len(hashes))
-		for _, h := range hashes {
-			known[h] = true
-		}
-		for _, h := range (*found[k].of).Hashes() {
-			if !known[h] {
-				hashes = append(hashes, h)
-			}
-		}
 		var err error
-		if *part.of, err = arcs.NewNumbers(hashes); err != nil {
+		if *part.of, err = joinedNumbers(*was[k].of, *found[k].of); err != nil {
 			return nil, err
 		}
 	}
 	return to, nil
+}
+
+// joinedNumbers numbers the attributes of both, those of was as before.
+func joinedNumbers(was, found *arcs.Numbers) (*arcs.Numbers, error) {
+	hashes := slices.Clone(was.Hashes())
+	known := make(map[uint64]bool, len(hashes))
+	for _, h := range hashes {
+		known[h] = true
+	}
+	for _, h := range found.Hashes() {
+		if !known[h] {
+			hashes = append(hashes, h)
+		}
+	}
+	return arcs.NewNumbers(hashes)
 }
 
 func (in *Pairs) extend(c *config.Config, train *structured.Dataset) (Maker, error) {

@@ -24,10 +24,59 @@ func (p *Pipeline) Parses() bool { return p.stages[treesStage] != nil }
 
 // Evaluate compares what the pipeline makes of the raw text of a treebank, or of its words, with the treebank.
 func (p *Pipeline) Evaluate(ctx context.Context, gold []conllu.Sentence, name string, o EvaluateOptions) (conll18.Scores, error) {
-	parses := p.Parses()
+	gold, system, err := p.annotate(ctx, gold, name, o)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := conll18.Evaluate(gold, name, system, predictionsName)
+	if err != nil {
+		return nil, err
+	}
+	return p.measured(scores), nil
+}
+
+// EvaluateParts is Evaluate that compares the parts of the text as well.
+func (p *Pipeline) EvaluateParts(ctx context.Context, gold []conllu.Sentence, name string, o EvaluateOptions) (conll18.Scores, []conll18.Part, error) {
+	gold, system, err := p.annotate(ctx, gold, name, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	scores, err := conll18.Evaluate(gold, name, system, predictionsName)
+	if err != nil {
+		return nil, nil, err
+	}
+	parts, err := conll18.Parts(gold, name, system, predictionsName, p.fills)
+	for k := range parts {
+		parts[k].Scores = p.measured(parts[k].Scores)
+	}
+	return p.measured(scores), parts, err
+}
+
+// fills reports whether a stage fills a field.
+func (p *Pipeline) fills(field int) bool {
+	switch field {
+	case conllu.Head, conllu.Deprel:
+		return p.Parses()
+	}
+	return p.stages[conllu.FieldNames[field]] != nil
+}
+
+// predictionsName is what messages call what the pipeline predicts.
+const predictionsName = "the predictions"
+
+// measured returns the scores that a pipeline can have: without trees, those up to the lemmas.
+func (p *Pipeline) measured(all conll18.Scores) conll18.Scores {
+	if p.Parses() {
+		return all
+	}
+	return all[:slices.Index(conll18.Names, "uas")]
+}
+
+// annotate returns what the pipeline makes of a treebank, and the treebank as it is compared: both have trees, if only
+// some that say nothing.
+func (p *Pipeline) annotate(ctx context.Context, gold []conllu.Sentence, name string, o EvaluateOptions) (as, system []conllu.Sentence, err error) {
 	options := Options{Fill: All(), Threads: o.Threads}
 	var out bytes.Buffer
-	var err error
 	if o.GoldWords {
 		var in []byte
 		for i := range gold {
@@ -38,14 +87,10 @@ func (p *Pipeline) Evaluate(ctx context.Context, gold []conllu.Sentence, name st
 		err = p.PredictText(ctx, strings.NewReader(characters.Text(gold)), name, &out, options)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	system, err := conllu.ReadAll(&out, "the predictions")
-	if err != nil {
-		return nil, err
-	}
-	if parses {
-		return conll18.Evaluate(gold, name, system, "the predictions")
+	if system, err = conllu.ReadAll(&out, predictionsName); err != nil || p.Parses() {
+		return gold, system, err
 	}
 	gold = copyOf(gold)
 	for _, sentences := range [][]conllu.Sentence{gold, system} {
@@ -53,11 +98,7 @@ func (p *Pipeline) Evaluate(ctx context.Context, gold []conllu.Sentence, name st
 			chain(&sentences[i])
 		}
 	}
-	scores, err := conll18.Evaluate(gold, name, system, "the predictions")
-	if err != nil {
-		return nil, err
-	}
-	return scores[:slices.Index(conll18.Names, "uas")], nil
+	return gold, system, nil
 }
 
 // appendBare appends the tokens and words of a sentence without their annotation.

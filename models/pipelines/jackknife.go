@@ -111,6 +111,7 @@ func writeLabels(path string, labels []string) error {
 // predictWith returns the labels that the model in a folder inside predicts for a table, whose words may have rows of
 // the encoder.
 func (t *trainer) predictWith(name string, table *table, rows *structured.Dataset) ([]string, error) {
+	defer host.AtStage(filepath.ToSlash(name))()
 	m, err := models.LoadWith(filepath.Join(t.dir, name), encoded.Source{Reader: t.encoder})
 	if err != nil {
 		return nil, err

@@ -381,6 +381,7 @@ func (t *trainer) trees(ctx context.Context) error {
 
 // train trains in a folder: a run whose settings begin returns, or the one that is there.
 func (t *trainer) train(ctx context.Context, name string, begin func() (config.Config, error)) (StageResult, error) {
+	defer host.AtStage(filepath.ToSlash(name))()
 	dir := filepath.Join(t.dir, name)
 	var c config.Config
 	var err error

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
 // trainOn trains a pipeline on the text of a treebank.
@@ -310,7 +312,17 @@ func TestBadStageSettings(t *testing.T) {
 	}
 }
 
-// The log explains what a gap is once, and not for every stage.
+// placed adds to what a log says the stage that the program is at.
+type placed struct{ slog.Handler }
+
+func (p placed) Handle(ctx context.Context, r slog.Record) error {
+	r.Add("at", host.Stage())
+	return p.Handler.Handle(ctx, r)
+}
+
+func (p placed) WithAttrs(attrs []slog.Attr) slog.Handler { return placed{p.Handler.WithAttrs(attrs)} }
+
+// The log explains what a gap is once, and not for every stage. The program is at the stage that the log speaks of.
 func TestGapsAreExplainedOnce(t *testing.T) {
 	console, err := os.CreateTemp(t.TempDir(), "console")
 	if err != nil {
@@ -325,8 +337,15 @@ func TestGapsAreExplainedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	if _, err := Train(context.Background(), c, training.TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil)), Console: console}); err != nil {
+	if _, err := Train(context.Background(), c, training.TrainOptions{Log: slog.New(placed{slog.NewTextHandler(&log, nil)}), Console: console}); err != nil {
 		t.Fatal(err)
+	}
+	for line := range strings.Lines(log.String()) {
+		_, after, _ := strings.Cut(line, " stage=")
+		stage, _, _ := strings.Cut(after, " ")
+		if !strings.HasSuffix(line, fmt.Sprintf(" at=%s\n", cmp.Or(stage, `""`))) {
+			t.Errorf("elsewhere: %s", line)
+		}
 	}
 	if n := strings.Count(log.String(), "relative_gap is a proven bound"); n != 1 || strings.Count(log.String(), "relative_gap=") < 3 {
 		t.Errorf("%d explanations in\n%s", n, log.String())

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/annotations"
@@ -31,14 +32,21 @@ type OutputFiles struct {
 // each pair.
 func compareLinks(f OutputFiles) (report Report, err error) {
 	var gold *alignments.Corpus
+	var links, predicted [][]alignments.Link
 	err = formats.Open(f.Gold, func(r io.Reader) error {
-		gold, err = alignments.Reader{}.Read(r, f.Gold)
+		first, r, err := begin(r, f.Gold)
+		switch {
+		case err != nil:
+		case alignments.AreLinks(first):
+			links, err = alignments.Reader{}.ReadLinksAlone(r, f.Gold)
+		default:
+			gold, err = alignments.Reader{}.Read(r, f.Gold)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	var predicted [][]alignments.Link
 	err = formats.Open(f.Predicted, func(r io.Reader) error {
 		predicted, err = predictedLinks(r, f.Predicted, gold)
 		return err
@@ -46,38 +54,67 @@ func compareLinks(f OutputFiles) (report Report, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if gold != nil {
+		for i := range gold.Len() {
+			links = append(links, gold.LinksOf(i))
+		}
+	}
+	if len(predicted) != len(links) {
+		return nil, structured.BadInput("%s: found %d sentence pairs, expected the %d of %s", f.Predicted, len(predicted), len(links), f.Gold)
+	}
 	e := alignments.NewEvaluator()
-	for i, links := range predicted {
-		e.AddLinks(gold.LinksOf(i), links)
+	for i := range links {
+		e.AddLinks(links[i], predicted[i])
 	}
 	return &LinkReport{e.Links()}, nil
 }
 
-// predictedLinks reads links for the pairs of gold.
-func predictedLinks(r io.Reader, name string, gold *alignments.Corpus) ([][]alignments.Link, error) {
+// begin returns the first line of r that is not empty, and a reader of all.
+func begin(r io.Reader, name string) (first string, all io.Reader, err error) {
 	var read bytes.Buffer
 	beginning := host.NewLines(io.TeeReader(r, &read), name)
 	var line []byte
 	for more := true; more && len(bytes.TrimSpace(line)) == 0; {
 		line, more = beginning.Next()
 	}
-	in := io.MultiReader(&read, r)
-	if !bytes.Contains(line, []byte(alignments.Separator)) {
-		return alignments.Reader{}.ReadLinks(gold, in, name)
+	return string(line), io.MultiReader(&read, r), beginning.Err()
+}
+
+// LinksAlone reports whether a file that may be read again holds links without sentences.
+func LinksAlone(path string) bool {
+	if !host.Rereads(path) {
+		return false
 	}
-	c, err := alignments.Reader{}.Read(in, name)
+	first := ""
+	err := formats.Open(path, func(r io.Reader) (err error) {
+		first, _, err = begin(r, path)
+		return err
+	})
+	return err == nil && alignments.AreLinks(first) // who reads the file says what is wrong
+}
+
+// predictedLinks reads links for the pairs of gold, or of sentences that nobody knows where gold is nil.
+func predictedLinks(r io.Reader, name string, gold *alignments.Corpus) ([][]alignments.Link, error) {
+	first, r, err := begin(r, name)
+	alone := !strings.Contains(first, alignments.Separator)
+	switch {
+	case err != nil:
+		return nil, err
+	case alone && gold == nil:
+		return alignments.Reader{}.ReadLinksAlone(r, name)
+	case alone:
+		return alignments.Reader{}.ReadLinks(gold, r, name)
+	}
+	c, err := alignments.Reader{}.Read(r, name)
 	if err != nil {
 		return nil, err
 	}
 	var all [][]alignments.Link
-	for i := range min(c.Len(), gold.Len()) {
-		if !slices.Equal(c.Source(i), gold.Source(i)) || !slices.Equal(c.Target(i), gold.Target(i)) {
+	for i := range c.Len() {
+		if gold != nil && i < gold.Len() && (!slices.Equal(c.Source(i), gold.Source(i)) || !slices.Equal(c.Target(i), gold.Target(i))) {
 			return nil, structured.BadInput("%s: other words, expected those of %s", c.Where(i), gold.Where(i))
 		}
 		all = append(all, c.LinksOf(i))
-	}
-	if c.Len() != gold.Len() {
-		return nil, structured.BadInput("%s: found %d sentence pairs, expected the %d of %s", name, c.Len(), gold.Len(), gold.Name)
 	}
 	return all, nil
 }

@@ -20,11 +20,16 @@ func textFile(t *testing.T, name, text string) string {
 	return path
 }
 
-// Links of two files are counted as those of a model are; predicted ones stand in pairs of the same words, or alone.
+// Links of two files are counted as those of a model are; either stand in pairs of the same words, or alone.
 func TestCompareLinks(t *testing.T) {
 	gold := textFile(t, "gold.pairs", "a b ||| c d ||| 0-0 1?1\ne ||| f ||| 0-0\n")
-	for _, predicted := range []string{"0-0 1-0\n\n", "a b ||| c d ||| 0-0 1-0\ne ||| f |||\n"} {
-		r, err := compareLinks(OutputFiles{Gold: gold, Predicted: textFile(t, "predicted", predicted)})
+	alone := textFile(t, "gold.links", "0-0 1p1 0-0\n0-0\n")
+	if !LinksAlone(alone) || LinksAlone(gold) || LinksAlone(textFile(t, "x", "a\t0-0\n")) || LinksAlone(textFile(t, "x", "\n")) {
+		t.Error("links are taken for others, or others for links")
+	}
+	for k, predicted := range []string{"0-0 1-0\n\n", "a b ||| c d ||| 0-0 1-0\ne ||| f |||\n", "0-0 1-0\n\n", "a b ||| c d ||| 0-0 1-0\ne ||| f |||\n"} {
+		of := []string{gold, alone}[k/2]
+		r, err := compareLinks(OutputFiles{Gold: of, Predicted: textFile(t, "predicted", predicted)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,6 +50,12 @@ func TestCompareLinks(t *testing.T) {
 			if _, err := compareLinks(OutputFiles{Gold: long, Predicted: textFile(t, "predicted", predicted)}); err != nil {
 				t.Errorf("%d words, predicted %.10q…: %v", words, predicted, err)
 			}
+		}
+	}
+	for predicted, want := range map[string]string{"0-0\n": "found 1 sentence pairs, expected the 2 of " + alone, "0-0\n0-x\n": `predicted:2: link "0-x"`} {
+		_, err := compareLinks(OutputFiles{Gold: alone, Predicted: textFile(t, "predicted", predicted)})
+		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %s", predicted, err, want)
 		}
 	}
 	for predicted, want := range map[string]string{

@@ -74,28 +74,9 @@ func sayData(log *slog.Logger, c *config.Config, data *models.Data) {
 		log.Warn("label " + text.AnyLabel +
 			" is learned like any other label; with --partial it means that the label is unknown")
 	}
-	if formats.Find(c.Format).Tokens && bracketed(data.Train.Alphabet) {
-		log.Warn("labels mark entities inside of others with brackets, and are learned as they are, so that no entities "+
-			"are counted: write the outer ones, (X* as B-X, * inside of X as I-X, and * outside as O",
-			"labels", structured.SomeOf(data.Train.Alphabet.Names()))
-	}
 	if odd, found := oddFeatures(data.Train); found {
 		log.Warn("features have very different scales", "found", odd)
 	}
-}
-
-// bracketed reports whether labels are brackets that readers leave as they are, since some open inside of others, as
-// clauses of CoNLL-2001 do: each has a star, and some open a bracket before it.
-func bracketed(labels *structured.Alphabet) bool {
-	opens := false
-	for _, name := range labels.Names() {
-		before, _, star := strings.Cut(name, "*")
-		if !star {
-			return false
-		}
-		opens = opens || strings.HasPrefix(before, "(")
-	}
-	return opens
 }
 
 // sayProblem says what was made of the data that the settings leave open.

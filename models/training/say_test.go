@@ -11,30 +11,6 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 )
 
-// Brackets of OntoNotes are entity tags; a warning says that those inside of others are none.
-func TestBracketsInLabelsWarn(t *testing.T) {
-	for text, want := range map[string]bool{
-		"Ann (PER*\nLee *)\nsees *\nRome (GPE)\n": false,
-		"Ann (S(S*\nLee *)\nsees *)\nRome (S*\n":  true,
-		"Ann B-PER\nsees O\n":                     false,
-		"a *\nb **\n":                             false,
-		"a (X*\nb O\n":                            false,
-	} {
-		c := config.Default()
-		c.Train, c.Out, c.Passes = filepath.Join(t.TempDir(), "x.conll"), filepath.Join(t.TempDir(), "run"), 1
-		if err := os.WriteFile(c.Train, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		var log bytes.Buffer
-		if _, err := Train(t.Context(), c, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
-			t.Fatal(err)
-		}
-		if said := strings.Contains(log.String(), "labels mark entities inside of others with brackets"); said != want {
-			t.Errorf("%q: the log is %s", text, log.String())
-		}
-	}
-}
-
 // A log that warns of labels which only the development data have says where the cure is: data whose types are known under other tags are of
 // another notation; types that no training tag has are not.
 func TestUnknownLabelsOfAnotherNotationNameTheCure(t *testing.T) {

@@ -81,7 +81,10 @@ func NotationOfLabels(labels *structured.Alphabet) Notation {
 
 func notationOf(names *structured.Alphabet, numbers []int32, offsets []int) Notation {
 	s := parseTags(names)
-	if s == nil {
+	switch {
+	case s == nil && Bracketed(names.Names()):
+		return bracketNotation(names.Names())
+	case s == nil:
 		return Notation{}
 	}
 	n := Notation{Spelling: s.spelling}

@@ -14,7 +14,7 @@ import (
 
 // A mistake is where its line is, behind multiword tokens, too.
 func TestCheckSchemeOfFiles(t *testing.T) {
-	conllu := "1\ta\tl\tO\tx\tf\t0\tdep\t_\t_\n2-3\tbc\tl\t_\tx\tf\t0\tdep\t_\t_\n2\tb\tl\tI-A\tx\tf\t0\tdep\t_\t_\n"
+	conllu := "1\ta\tl\tO\tx\tf\t0\tdep\t_\t_\n2-3\tbc\tl\t_\tx\tf\t0\tdep\t_\t_\n2\tb\tl\tI-A\tx\tf\t0\tdep\t_\t_\n3\tc\tl\tO\tx\tf\t0\tdep\t_\t_\n"
 	d, err := text.Conllu{}.Read(strings.NewReader(conllu), "u")
 	if err != nil {
 		t.Fatal(err)

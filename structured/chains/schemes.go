@@ -104,6 +104,10 @@ type Spelling struct {
 	Behind     bool // the letter stands behind the type: PER-B
 	Lower      bool // the letter is small: b-per, and o
 	Capital    bool // but the tag outside entities is O
+
+	Brackets bool // tags of bioes are written as (PER*, *, *) and (PER), and outside is *
+	Star     bool // (PER*) in place of (PER)
+	Typed    bool // *PER) in place of *), and (PER*PER)
 }
 
 // spellings are all of them, the usual one first.
@@ -118,6 +122,9 @@ func (s Spelling) separator() string {
 
 // outside returns the tag outside entities.
 func (s Spelling) outside() string {
+	if s.Brackets {
+		return "*"
+	}
 	if s.Lower && !s.Capital {
 		return "o"
 	}
@@ -126,6 +133,9 @@ func (s Spelling) outside() string {
 
 // write returns a tag; a type may be empty.
 func (s Spelling) write(letter byte, typ string) string {
+	if s.Brackets {
+		return s.writeBracket(letter, typ)
+	}
 	text := string(letter)
 	if s.Lower {
 		text = strings.ToLower(text)

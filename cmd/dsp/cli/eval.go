@@ -43,7 +43,8 @@ allow. For graphs and masks it prints the share of right variables or pixels, an
 With --json, one object holds all of this and the confusions.
 
 A pipeline gets the raw text of the treebank, and is compared with it as in the CoNLL 2018 shared task: words are aligned by
-the characters of the text.
+the characters of the text. There --errors and --intervals take what stands between places where sentences end in both as
+examples.
 
 --errors lists the worst mistakes, --pr-curve shows what a threshold of probability gains and costs, and --calibration whether
 probabilities are what they say. Probabilities of entities are exact: that just these tokens are an entity of this type.
@@ -74,7 +75,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 					return structured.BadInput("--task, --class, --scheme and --predicted-columns are for --gold and --predicted; a model has its task")
 				}
 				if pipelines.Is(u.model) {
-					return evaluatePipeline(cmd, &u, goldTokens)
+					return evaluatePipeline(cmd, &u, goldTokens, &more)
 				}
 				if err := noPipeline(cmd, u.model, "gold-tokens"); err != nil {
 					return err

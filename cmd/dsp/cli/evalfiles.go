@@ -28,7 +28,7 @@ type comparedFiles struct{ gold, predicted, columns, task, class, scheme string 
 func (f *comparedFiles) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.gold, "gold", "", "`FILE` with gold outputs, or DIR of masks, to compare with those of --predicted, without a model")
-	flags.StringVar(&f.predicted, "predicted", "", "`FILE` or DIR with predicted outputs for what --gold has, in the same format; links may stand alone; boxes as predict writes them")
+	flags.StringVar(&f.predicted, "predicted", "", "`FILE` or DIR with predicted outputs for what --gold has, in the same format; links may stand alone, in either; boxes as predict writes them")
 	flags.StringVar(&f.columns, "predicted-columns", "", "columns of --predicted; empty: those of --gold, or with the last as label if there are more")
 	flags.StringVar(&f.class, "class", "", "class of the boxes of --gold that count; empty: that of --predicted, or the only one")
 	flags.StringVar(&f.scheme, "scheme", "", "scheme of the entity tags of --gold: `"+strings.Join(chains.Schemes(), "|")+"`; empty: as they show. --strict counts entities that are well-formed in it")

@@ -20,6 +20,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/conllu/conll18"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/pipelines"
+	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
@@ -168,8 +169,12 @@ func predictPipeline(cmd *cobra.Command, u *modelFlags, raw *rawText, fill, to s
 }
 
 // evaluatePipeline compares what a pipeline makes of a treebank's text with the treebank.
-func evaluatePipeline(cmd *cobra.Command, u *modelFlags, goldTokens bool) error {
-	if err := pipelineFlags(cmd, "data", "format", "bad", "gold-tokens", tasks.WordsSetting); err != nil {
+func evaluatePipeline(cmd *cobra.Command, u *modelFlags, goldTokens bool, more *reviews) error {
+	if err := pipelineFlags(cmd, "data", "format", "bad", "gold-tokens", "errors", "intervals", tasks.WordsSetting); err != nil {
+		return err
+	}
+	reviewed, err := more.wanted(false)
+	if err != nil {
 		return err
 	}
 	switch {
@@ -194,7 +199,8 @@ func evaluatePipeline(cmd *cobra.Command, u *modelFlags, goldTokens bool) error 
 		return err
 	}
 	u.Threads = u.ownThreads(u.Threads)
-	scores, err := host.Await(ctx, func() (conll18.Scores, error) {
+	var parts []conll18.Part
+	scores, err := host.Await(ctx, func() (scores conll18.Scores, err error) {
 		say := models.RemarksFor(u.bad)
 		gold, err := p.ReadGold(u.Path, say)
 		say.Log(slog.Default())
@@ -209,19 +215,29 @@ func evaluatePipeline(cmd *cobra.Command, u *modelFlags, goldTokens bool) error 
 		if err != nil {
 			return nil, err
 		}
-		return p.Evaluate(ctx, gold, u.Path, pipelines.EvaluateOptions{GoldWords: goldTokens, Threads: u.Threads})
+		o := pipelines.EvaluateOptions{GoldWords: goldTokens, Threads: u.Threads}
+		if !reviewed {
+			return p.Evaluate(ctx, gold, u.Path, o)
+		}
+		scores, parts, err = p.EvaluateParts(ctx, gold, u.Path, o)
+		return scores, err
 	})
 	if err != nil {
 		return err
 	}
+	all := review.Extended{Object: scores}
+	said, err := more.ofParts(parts, u.Path, &all)
+	if err != nil {
+		return err
+	}
 	if isSet(cmd, "json") {
-		return printJSON(os.Stdout, scores)
+		return printJSON(os.Stdout, all)
 	}
 	from := "from raw text"
 	if goldTokens {
 		from = "from gold sentences, tokens and words"
 	}
-	_, err = fmt.Printf("%s (per cent)\n%s", from, scores.Table())
+	_, err = fmt.Printf("%s (per cent)\n%s%s", from, scores.Table(), said)
 	return err
 }
 

@@ -49,6 +49,9 @@ func stillAtWork(begun, now time.Time, w *host.Work) {
 		return
 	}
 	about := []any{"seconds", int(now.Sub(begun).Seconds())}
+	if stage := host.Stage(); stage != "" {
+		about = append(about, "stage", stage)
+	}
 	if w != nil {
 		done, total, rest := w.Progress(now)
 		about = append(about, "steps", done)

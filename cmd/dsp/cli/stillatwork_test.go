@@ -26,11 +26,12 @@ func TestStillAtWork(t *testing.T) {
 	}
 	err := host.Parallel(1, 3, host.None, func(_ struct{}, k int) error {
 		if k == 1 {
+			defer host.AtStage("lemma")()
 			stillAtWork(begun, begun.Add(20*time.Second), host.Underway())
 		}
 		return nil
 	})
-	if err != nil || !strings.HasPrefix(out.String(), "a word\nstill at work seconds=20 steps=1 of=3 rest=") {
+	if err != nil || !strings.HasPrefix(out.String(), "a word\nstill at work seconds=20 stage=lemma steps=1 of=3 rest=") {
 		t.Errorf("%v, %q", err, out.String())
 	}
 	var next [2]bool // of two items: the second is asked for when the first was used

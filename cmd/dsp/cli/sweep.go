@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
@@ -80,6 +81,10 @@ func sweepSettings(cmd *cobra.Command, file string, flagged *sweep.Config) (swee
 	takeFlags(cmd, sweep.Settings(flagged), sweep.Settings(&s))
 	s.JSON = s.JSON || isSet(cmd, "json")
 	s.Quiet = s.Quiet || isSet(cmd, "quiet")
+	if s.Task == pipelines.Task { // whose settings of stages are no settings of a grid
+		return s, structured.BadInput("--task pipeline is for dsp train: a pipeline is several models; train one, and tune its stages: " +
+			"dsp sweep --config PIPELINE/upos/config.yaml --grid reg=0.3,1,3")
+	}
 	return s, nil
 }
 

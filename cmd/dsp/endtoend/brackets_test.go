@@ -32,7 +32,10 @@ func TestEntitiesInBrackets(t *testing.T) {
 			}
 		}
 	}
-	if got := dsp(t, "predict", "--model", dir, "--input", inBrackets, "--into", "label").ok().stdout; got != tags.String() {
+	if got := dsp(t, "predict", "--model", dir, "--input", inBrackets, "--into", "label").ok().stdout; got != brackets.String() {
+		t.Errorf("predicted %s", got)
+	}
+	if got := dsp(t, "predict", "--model", dir, "--input", inBrackets, "--scheme", "iob2", "--into", "label").ok().stdout; got != tags.String() {
 		t.Errorf("predicted %s", got)
 	}
 	document := "#begin document (x); part 000\nx 0 Ann NNP (PER*\nx 1 Lee NNP *)\nx 2 sees VBZ *\n\nx 0 Rome NNP (GPE)\nx 1 fell VBD *\n\n#end document\n"
@@ -44,6 +47,24 @@ func TestEntitiesInBrackets(t *testing.T) {
 	}
 	broken := write(t, "broken.conll", brackets.String()+"Ann (PER*\nLee *\n")
 	dsp(t, "train", "--train", broken, "--out", filepath.Join(t.TempDir(), "run")).refused(exitBadInput, "broken.conll:49: (PER* is open at the end of its sentence")
+
+	const nested = "Ann (PER*\nLee (GPE)\nRome *)\n\nAnn (X(Y*\nLee *))\n\n"
+	for _, bad := range []string{nested, "Ann (X(Y*\nLee *))\n"} {
+		dsp(t, "train", "--train", write(t, "nested.conll", bad), "--out", filepath.Join(t.TempDir(), "run")).refused(exitBadInput, "opens inside of (", "no entities in others")
+	}
+	broken = write(t, "broken.conll", "Ann (PER*\nLee *\n\n"+nested+brackets.String()+"Ann *)\n")
+	kept := filepath.Join(t.TempDir(), "run")
+	said = dsp(t, "train", "--train", broken, "--bad", "skip", "--passes", "20", "--out", kept).ok().stderr
+	if strings.Count(said, "left out") != 5 {
+		t.Errorf("training says %s", said)
+	}
+	if got := dsp(t, "eval", "--model", kept, "--data", asTags).ok().stdout; got != want {
+		t.Errorf("eval without broken sentences: %s, expected %s", got, want)
+	}
+	dsp(t, "eval", "--model", kept, "--data", broken).refused(exitBadInput, "broken.conll:1: (PER* is open")
+	if got := dsp(t, "eval", "--model", kept, "--data", broken, "--bad", "skip").ok().stdout; got != want {
+		t.Errorf("eval without broken sentences: %s, expected %s", got, want)
+	}
 
 	// Files without entities, whose labels are all *, beside those with some; packs; models that learned brackets as labels; known labels to keep.
 	none := write(t, "none.conll", "Ann *\nsees *\n\n")

@@ -151,6 +151,12 @@ func TestCompareLinks(t *testing.T) {
 	if got := dsp(t, "eval", "--gold", pairs, "--predicted", links, "--json").ok().stdout; got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
+	alone := write(t, "gold.txt", goldLinks(t, pairs))
+	for _, task := range []string{"auto", "align"} {
+		if got := dsp(t, "eval", "--gold", alone, "--predicted", links, "--task", task, "--json").ok().stdout; got != want {
+			t.Errorf("gold links alone: %s, expected %s", got, want)
+		}
+	}
 	dsp(t, "eval", "--gold", pairs, "--predicted", links, "--boxes", links).refused(exitBadInput, "--boxes has no effect")
 	for flag, said := range map[string]string{
 		"--strict": "files of --task align", "--confusion": "files of --task align", "--void=3": "for --task segment", "--class=x": "for --task localise",
@@ -205,4 +211,33 @@ func TestCompareFilesRefused(t *testing.T) {
 	compared("a X\nb Y\n\nc X\n", "--task", "graph").refused(exitBadInput, "--task graph")
 	dsp(t, "eval", "--gold", gold).refused(exitBadInput, "--gold and --predicted belong together")
 	dsp(t, "eval", "--model", "m", "--data", gold, "--predicted-columns", "word=0,label=1").refused(exitBadInput, "--predicted-columns are for --gold and --predicted")
+}
+
+// A parse that failed is left out with its gold tree, as by EVALB, and a warning names the tree.
+func TestCompareFailedParses(t *testing.T) {
+	t.Parallel()
+	const first, second = "(S (NP (N a)) (VP (V b)))\n", "(S (NP (N c) (N d)))\n"
+	gold := write(t, "gold.penn", first+second)
+	want := dsp(t, "eval", "--gold", write(t, "one.penn", second), "--predicted", write(t, "flat.penn", "(S (N c) (N d))\n")).ok().stdout
+	got := dsp(t, "eval", "--gold", gold, "--predicted", write(t, "predicted.penn", "(())\n(S (N c) (N d))\n")).ok()
+	if got.stdout != want || !strings.Contains(got.stderr, "gold.penn:1") || !strings.Contains(got.stderr, "times=1") {
+		t.Errorf("%s%s, expected %s", got.stdout, got.stderr, want)
+	}
+	dsp(t, "eval", "--gold", gold, "--predicted", write(t, "predicted.penn", "(())\n(())\n"+second)).
+		refused(exitBadInput, "predicted.penn: found 3 trees, 2 of them failed parses, expected the 2 of ")
+	dsp(t, "eval", "--gold", write(t, "gold.penn", first+"(())\n"), "--predicted", gold).refused(exitBadInput, "gold.penn:2: a tree without words")
+}
+
+// goldLinks returns the links of a file of pairs, a line for each.
+func goldLinks(t *testing.T, pairs string) string {
+	t.Helper()
+	text, err := os.ReadFile(pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		b.WriteString(strings.TrimSpace(line[strings.LastIndex(line, "|||")+3:]) + "\n")
+	}
+	return b.String()
 }

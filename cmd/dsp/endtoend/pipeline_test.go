@@ -76,6 +76,33 @@ func TestPipelineFromText(t *testing.T) {
 	if gold["tokens"].(float64) != 1 || gold["sentences"].(float64) != 1 || gold["words"].(float64) != 1 || gold["las"].(float64) < 0.93 {
 		t.Errorf("%v", gold)
 	}
+	var reviewed struct {
+		LAS       float64
+		Intervals []struct {
+			Metric           string
+			Value, Low, High float64
+		}
+		Errors []struct {
+			Line     int
+			Mistakes []struct{ Word, Field, Gold, Predicted string }
+		}
+	}
+	dsp(t, "eval", "--model", model, "--data", path, "--errors", "2", "--intervals", "--json").ok().json(&reviewed)
+	if reviewed.LAS != scores["las"] || len(reviewed.Intervals) != 13 || len(reviewed.Errors) > 2 {
+		t.Errorf("%+v", reviewed)
+	}
+	for _, x := range reviewed.Intervals {
+		if x.Value != scores[x.Metric] || x.Low > x.Value || x.High < x.Value || x.Low == x.High {
+			t.Errorf("%+v, the score is %v", x, scores[x.Metric])
+		}
+	}
+	worst := len(reviewed.Errors) > 0 && len(reviewed.Errors[0].Mistakes) > 0 && reviewed.Errors[0].Line > 0
+	if said := dsp(t, "eval", "--model", model, "--data", path, "--errors", "2").ok().stdout; worst != strings.Contains(said, path+":") || !strings.Contains(said, "sentences with mistakes: ") {
+		t.Errorf("%+v, and in words %s", reviewed.Errors, said)
+	}
+	dsp(t, "sweep", "--task", "pipeline", "--train", path, "--dev", path, "--grid", "trees.passes=1,2").refused(exitBadInput, "--task pipeline is for dsp train", "dsp sweep --config PIPELINE/upos/config.yaml")
+	dsp(t, "eval", "--model", model, "--data", path, "--errors", "0").refused(exitBadInput, "--errors 0")
+	dsp(t, "eval", "--model", model, "--data", path, "--calibration", "x.png").refused(exitBadInput, "--calibration has no use with a pipeline")
 
 	out := dspWith(t, text, "predict", "--model", model, "--text").ok().stdout
 	found, err := conllu.ReadAll(strings.NewReader(out), "predictions")

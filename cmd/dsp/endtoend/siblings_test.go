@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,6 +48,19 @@ func TestSiblings(t *testing.T) {
 		t.Errorf("%v: n best %s", err, first)
 	}
 	dsp(t, "train", "--init", run, "--train", test, "--passes", "1", "--quiet", "--out", filepath.Join(dir, "next")).ok()
+	more := filepath.Join(dir, "more") // other sentences, of which some have siblings that the model does not know
+	dsp(t, "data", "trees", "--examples", "80,10,10", "--seed", "3", "--out", more).ok()
+	for _, hashed := range []string{"0", "14"} {
+		begun, next := filepath.Join(dir, "begun"+hashed), filepath.Join(dir, "next"+hashed)
+		dsp(t, "train", "--task", "parse", "--order", "2", "--hash-bits", hashed, "--train", train, "--passes", "2", "--quiet", "--out", begun).ok()
+		said := dsp(t, "train", "--init", begun, "--train", filepath.Join(more, "train.conllu"), "--passes", "1", "--out", next).ok().stderr
+		if !strings.Contains(said, `weights="arc_attributes label_attributes sibling_attributes"`) {
+			t.Errorf("%s hash bits: %s", hashed, said)
+		}
+		if was, is := siblingsOf(t, begun), siblingsOf(t, next); is <= was {
+			t.Errorf("%s hash bits: %d attributes of siblings, and %d when it is continued", hashed, was, is)
+		}
+	}
 	for flags, want := range map[string]string{
 		"train --task parse --order 2 --tree nonprojective": "NP-hard",
 		"train --task parse --order 2 --net biaffine":       "for --net linear",
@@ -60,4 +74,15 @@ func TestSiblings(t *testing.T) {
 			t.Errorf("%s: exit %d, %s, expected %q", flags, o.code, o.stderr, want)
 		}
 	}
+}
+
+// siblingsOf returns how many attributes of siblings a model has.
+func siblingsOf(t *testing.T, run string) int {
+	t.Helper()
+	var n int
+	_, after, _ := strings.Cut(dsp(t, "info", run).ok().stdout, "sibling_attributes   [")
+	if _, err := fmt.Sscan(after, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -174,17 +174,22 @@ func (s *Server) authorized(h handler) handler {
 	}
 }
 
-// noRoute says why no route takes a request: a wrong path, or a wrong method.
-func (s *Server) noRoute(mux *http.ServeMux, routes []string, r *http.Request) error {
+// noRoute says why no route takes a request: a wrong path, or a wrong method, beside which the header says the right
+// one.
+func (s *Server) noRoute(mux *http.ServeMux, routes []string, header http.Header, r *http.Request) error {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		other := r.Clone(r.Context())
 		other.Method = method
 		if _, pattern := mux.Handler(other); pattern != "/" && pattern != "" {
+			header.Set("Allow", allowed[method])
 			return refuse(http.StatusMethodNotAllowed, "%s %s: expected %s", r.Method, r.URL.Path, method)
 		}
 	}
 	return refuse(http.StatusNotFound, "no %s; there are %s", r.URL.Path, strings.Join(routes, ", "))
 }
+
+// allowed are the methods of a route, as the header Allow lists them: who may GET may ask for the HEAD alone.
+var allowed = map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"}
 
 // perRequest is the memory, in bytes, of a request without its body: its connection, buffers and header.
 const perRequest = 16 << 10

@@ -181,7 +181,7 @@ func (s *Server) handler() http.Handler {
 			route(r.Pattern, h)
 		}
 	}
-	mux.Handle("/", s.measured("other", func(_ http.ResponseWriter, r *http.Request) error { return s.noRoute(mux, routes, r) }))
+	mux.Handle("/", s.measured("other", func(w http.ResponseWriter, r *http.Request) error { return s.noRoute(mux, routes, w.Header(), r) }))
 	same.SetDenyHandler(s.measured("other", func(_ http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusForbidden, "%s may not post here", pageOf(r))
 	}))

@@ -3,6 +3,7 @@ package alignments
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -91,6 +92,29 @@ func (o Reader) ReadLinks(c *Corpus, r io.Reader, name string) ([][]Link, error)
 		all[i] = with.LinksOf(i)
 	}
 	return all, nil
+}
+
+// AreLinks reports whether a line holds links and nothing else.
+func AreLinks(line string) bool {
+	fields := words(line)
+	return len(fields) > 0 && !slices.ContainsFunc(fields, func(field string) bool {
+		_, err := parseLink(field, 0)
+		return err != nil
+	})
+}
+
+// ReadLinksAlone reads a file with one line of links per pair, of sentences that nobody knows: any number is a word's.
+func (o Reader) ReadLinksAlone(r io.Reader, name string) ([][]Link, error) {
+	lines := host.NewLines(r, name)
+	var all [][]Link
+	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
+		links, err := o.parseLinks(string(line), math.MaxInt, math.MaxInt)
+		if err != nil {
+			return nil, lines.Bad("%w", err)
+		}
+		all = append(all, normalised(links))
+	}
+	return all, lines.Err()
 }
 
 // readLinks reads a line of links for every pair of c, and for pairs of its file that are left out: leftOut tells of

@@ -133,6 +133,9 @@ func TestErrors(t *testing.T) {
 		"(S (NP))":                          `x:1: found ")", expected a word or brackets after the label NP`,
 		"(S ((NN a)))":                      `x:1: found "(", expected a label`,
 		"(S (-NONE- *))":                    "x:1: a tree without words",
+		"(S (NN a))\n(())":                  "x:2: a tree without words",
+		"(() (NN a))":                       `x:1: found "(", expected the closing bracket of (())`,
+		"(()":                               "x:1: the file ends inside of a tree",
 		strings.Repeat("(S ", mostNested+2): "nested more than",
 	} {
 		_, err := Reader{}.Read(strings.NewReader(text), "x")
@@ -207,5 +210,18 @@ func TestPlacesOfWords(t *testing.T) {
 		if got := d.WhereToken(0, 1) + " " + d.WhereToken(1, 1); got != "x:1, position 1 x:3, position 1" {
 			t.Errorf("places %s", got)
 		}
+	}
+}
+
+// Parses that failed, as EVALB knows them, are told apart from trees whose words are empty.
+func TestFailedParses(t *testing.T) {
+	const text = "(())\n(S (NN a))\n()\n( ( ) )\n((S (NN b)))\n"
+	var failed []int
+	d, err := Reader{Failed: &failed}.Read(strings.NewReader(text), "x")
+	if err != nil || !slices.Equal(failed, []int{0, 2, 3}) || !slices.Equal(d.Column("word"), []string{"a", "b"}) || !slices.Equal(d.Lines, []int{2, 5}) {
+		t.Errorf("%v, failed %v, %+v", err, failed, d)
+	}
+	if _, err := (Reader{Failed: &failed}).Read(strings.NewReader("(S (-NONE- *))"), "x"); !structured.IsBadInput(err) {
+		t.Errorf("a tree of empty words is %v", err)
 	}
 }

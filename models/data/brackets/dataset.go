@@ -17,6 +17,10 @@ type Reader struct {
 	Names *structured.Alphabet
 	Line  int // number of the first line
 
+	// Failed gets which trees are those of parses that failed, counted among all. Nil: they are bad, as others without
+	// words.
+	Failed *[]int
+
 	Remarks *remarks.Remarks // on trees; nil refuses bad ones
 }
 
@@ -27,11 +31,16 @@ var columnNames = []string{"word", "lemma", "upos", "xpos", "feats"}
 func (r Reader) Read(in io.Reader, path string) (*structured.Dataset, error) {
 	var trees []*Node
 	var lines []int
+	count := 0
 	read := Read
 	if r.Remarks.Skips() {
 		read = r.readGood
 	}
 	err := read(in, path, r.Line, func(tree *Node, line int) error {
+		if count++; r.Failed != nil && tree.Failed() {
+			*r.Failed = append(*r.Failed, count-1)
+			return nil
+		}
 		if tree = tree.Plain(); tree == nil {
 			return r.Remarks.Bad(structured.BadInput("%s:%d: a tree without words, expected at least one", path, line))
 		}

@@ -16,7 +16,8 @@ import (
 	"github.com/dsp-go/dsp/structured/constituents"
 )
 
-// Node is a constituent with its children or, at the bottom, a word with its tag as the label.
+// Node is a constituent with its children or, at the bottom, a word with its tag as the label. A parse that failed, (())
+// or () as parsers write it for EVALB, has neither.
 type Node struct {
 	Label    string
 	Word     string // of a node without children
@@ -80,6 +81,9 @@ func (p *parser) trees(yield func(tree *Node, line int) error) (begin int, err e
 		read, at = tree, begin
 	}
 }
+
+// Failed reports whether the tree is that of a parse that failed.
+func (n *Node) Failed() bool { return n.Children == nil && n.Word == "" }
 
 // parser splits text into brackets and what stands between them.
 type parser struct {
@@ -169,7 +173,22 @@ func (p *parser) node(depth int) (*Node, error) {
 		return nil, err
 	}
 	if token == ")" {
+		if depth == 1 {
+			return n, nil // (), a parse that failed
+		}
 		return nil, p.wrong(token, "a label, and a word or brackets")
+	}
+	if token == "(" && depth == 1 { // (()) is one as well
+		if p.ahead, err = p.inside(); err != nil {
+			return nil, err
+		}
+		if p.ahead == ")" {
+			p.ahead = ""
+			if token, err = p.inside(); err == nil && token != ")" {
+				err = p.wrong(token, "the closing bracket of (()), a parse that failed")
+			}
+			return n, err
+		}
 	}
 	if token != "(" {
 		n.Label = token
@@ -225,7 +244,7 @@ func (n *Node) Append(text []byte) []byte {
 // left.
 func (n *Node) Plain() *Node {
 	if n.Children == nil {
-		if n.Label == "-NONE-" {
+		if n.Label == "-NONE-" || n.Failed() {
 			return nil
 		}
 		return n

@@ -31,7 +31,7 @@ var _ = builtin(Format{
 	Columns:     true,
 	ColumnNames: func(string, string, int) ([]string, error) { return brackets.ColumnNames(), nil },
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
-		d, err := brackets.Reader{Names: o.Labels, Line: o.Line, Remarks: o.Remarks}.Read(r, path)
+		d, err := brackets.Reader{Names: o.Labels, Line: o.Line, Failed: o.Failed, Remarks: o.Remarks}.Read(r, path)
 		if err == nil && d.Len() == 0 {
 			err = structured.BadInput("%s: %w, expected trees in brackets, such as (TOP (S (NP (DT the) (NN dog)) (VP (VBZ "+
 				"barks))))", path, host.ErrNoTokens)

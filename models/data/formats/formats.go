@@ -97,6 +97,7 @@ type Options struct {
 	MinCount   int                    // least count of a crfsuite attribute that is numbered anew
 	HashBits   int                    // of crfsuite attributes; 0 does not hash
 	Dim        int                    // dense features per position; 0 if unknown
+	Failed     *[]int                 // of brackets: gets the parses that failed, (()), or nil: they are bad
 	Partial    bool                   // of npz: labels that are strings may be partial
 	OnDisk     bool                   // of npz: features stay in their file, where they can
 	Remarks    *remarks.Remarks       // on examples; nil refuses bad ones

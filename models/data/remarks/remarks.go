@@ -197,6 +197,7 @@ const (
 	Labels   = "a column holds labels where the file has none; if they are its labels, --columns says which columns it has"
 	Merged   = "entities that touch another one of their type are read as one with it, for --scheme io does not tell them apart"
 	Brackets = "labels mark entities with brackets, as OntoNotes does, and are read as tags: (X* as B-X, * inside of X as I-X, and * outside as O"
+	Failed   = "parses that failed, (()), are not counted, and their sentences are left out, as by EVALB"
 	Foreign  = "a column has no value that training saw there; --columns says which column is which"
 )
 

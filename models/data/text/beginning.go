@@ -10,7 +10,8 @@ import (
 )
 
 // Beginning returns the first sequences of a text file, at most limit bytes, and the ratio of the file's length to
-// theirs. For standard input, pipes and devices, whose length is unknown, it reads nothing and returns 0.
+// theirs. For standard input, pipes and devices, whose length is unknown, it reads nothing and returns 0, as it does
+// where the first sequence is longer: a part of it may be no sequence, or end inside of a line.
 func Beginning(path string, limit int) (text []byte, times float64, err error) {
 	info, err := os.Stat(path)
 	if path == "-" || err == nil && !info.Mode().IsRegular() {
@@ -38,8 +39,9 @@ func Beginning(path string, limit int) (text []byte, times float64, err error) {
 	case err != nil:
 		return nil, 0, structured.BadInput("%s: %w", path, err)
 	}
-	if cut := afterBlank(text, 0); cut > 0 {
-		text = text[:cut]
+	text = text[:afterBlank(text, 0)]
+	if len(text) == 0 {
+		return nil, 0, nil
 	}
 	return text, max(1, float64(info.Size())/float64(packed.n)*float64(n)/float64(len(text))), nil
 }

@@ -82,10 +82,10 @@ const (
 )
 
 // judge says what a line with # in front of or behind a sentence is. Lines that do not have the columns of the others,
-// and "# key = value", are comments. A label that tokens have makes a token. Any other label makes a comment, unless it
+// "# key = value", and marks of documents are comments. A label that tokens have makes a token. Any other label makes a comment, unless it
 // looks like those of tokens in a file that has no comments for sure.
 func (h *conllHead) judge(line string, fields []string) verdict {
-	if len(fields) != len(h.roles) || hasEmpty(fields) || isKeyed(line) {
+	if len(fields) != len(h.roles) || hasEmpty(fields) || isKeyed(line) || marksDocument(line) {
 		return isComment
 	}
 	s, label := h.Survey, h.labelOf(fields)
@@ -120,6 +120,15 @@ func isKeyed(line string) bool {
 	rest, ok := strings.CutPrefix(line, hash+" ")
 	key, _, is := strings.Cut(rest, " = ")
 	return ok && is && key != "" && !strings.ContainsAny(key, blanks)
+}
+
+// marksDocument reports whether a line begins or ends a document, as in CoNLL-2012.
+func marksDocument(line string) bool {
+	rest, ok := strings.CutPrefix(line, hash+"begin document")
+	if !ok {
+		rest, ok = strings.CutPrefix(line, hash+"end document")
+	}
+	return ok && (rest == "" || strings.IndexByte(blanks, rest[0]) >= 0)
 }
 
 // byHand reports whether someone has said which lines are comments, and whether line is one.

@@ -36,7 +36,8 @@ func TestComments(t *testing.T) {
 		{"and behind them", "", "a O\nb B-x\n# 1\n\nc O\n# 2", "a b | c", "guessed 2"},
 		{"a tab in the first comment", "", "# id x\tdomain=train\na _ _ O\nb _ _ B-x\n\n# id y\tdomain=train\nc _ _ O\n", "a b | c", "guessed 2"},
 		{"a tab in a comment before other tabs", "", "# id x y\tdomain=train\na\tO\n\nb\tB-x\n", "a | b", "guessed 1"},
-		{"documents", "", "#begin document (x); part 000\n\na O\n\n#end document\n", "a", "comments 1 guessed 1"},
+		{"documents", "", "#begin document (x); part 000\n\na O\n\n#end document\n", "a", "comments 2"},
+		{"documents with the columns and a label of tokens", "", "#begin document (x); part O\na 1 2 3 O\n\n#begin documents 2 3 O\n", "a | #begin", "comments 1"},
 		{"keys", "", "# text = O\n# sent_id = 5\na X Y O\n", "a", "comments 2"},
 		{"tokens", "", "# O\na O\n# O\n\n#tag B-x\n", "# a # | #tag", "doubtful 1"},
 		{"a tag that only a token with # has", "", "#tag B-y\na O\nb B-x\n", "#tag a b", "doubtful 1"},
@@ -103,6 +104,19 @@ func TestCommentsByKnownLabels(t *testing.T) {
 		if err != nil || d.Positions() != words {
 			t.Errorf("%q: %v, %v", text, d, err)
 		}
+	}
+}
+
+// Marks of documents are no tokens of text without labels that has as many columns as they have words.
+func TestDocumentsWithoutLabels(t *testing.T) {
+	columns, err := ParseColumns("word=3,pos=4,label=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Conll{Columns: columns, Width: 6, Unlabeled: true, Survey: SurveyOf(structured.NewAlphabet("O", "B-x"))}
+	d, err := c.Read(strings.NewReader("#begin document (nw/x); part 000\nnw 0 0 Eve NNP\nnw 0 1 left VBD\n\n#end document\n"), "x")
+	if err != nil || !slices.Equal(d.Column("word"), []string{"Eve", "left"}) {
+		t.Errorf("%v: %q", err, d.Column("word"))
 	}
 }
 

@@ -137,25 +137,28 @@ type conlluParser struct {
 	words  int      // in the current sentence so far
 
 	wordLines []int // the line of each
+
+	covered   int // the last word of the multiword tokens so far
+	tokenLine int // of the last one
 }
 
 func (p *conlluParser) parse(b block) (*columnPart, error) {
 	p.begin(len(p.fields))
-	p.words = 0
+	p.words, p.covered = 0, 0
 	for number, line := range b.lines() {
 		p.line = number
 		var err error
 		switch {
 		case b.leftOut[number]:
 			p.endSequence()
-			p.words = 0
+			p.words, p.covered = 0, 0
 			p.skip(line)
 		case IsBlank(line):
-			if err = p.endTree(); err != nil {
+			if err = p.endSentence(); err != nil {
 				break
 			}
 			p.endSequence()
-			p.words = 0
+			p.words, p.covered = 0, 0
 			p.skip("")
 		case line[0] == '#':
 			p.comment(line)
@@ -167,14 +170,19 @@ func (p *conlluParser) parse(b block) (*columnPart, error) {
 			return nil, err
 		}
 	}
-	if err := p.endTree(); err != nil {
+	if err := p.endSentence(); err != nil {
 		return nil, err
 	}
 	return p.end(), nil
 }
 
-// endTree checks the tree of the sentence that ends here.
-func (p *conlluParser) endTree() error {
+// endSentence checks the tokens and the tree of the sentence that ends here.
+func (p *conlluParser) endSentence() error {
+	if p.covered > p.words {
+		at := place{p.file, p.tokenLine}
+		return at.bad("a multiword token of the words up to %d, expected at most %d, the last word of the sentence",
+			p.covered, p.words)
+	}
 	if p.CheckTree == nil || p.words == 0 {
 		return nil
 	}
@@ -258,6 +266,10 @@ func (p *conlluParser) word(id string) (bool, error) {
 	}
 	if from, to, ok := strings.Cut(id, "-"); ok && from == strconv.Itoa(next) {
 		if n, err := strconv.Atoi(to); err == nil && n >= next {
+			if p.covered >= next {
+				return false, p.bad("multiword token %s overlaps the one before, which has the words up to %d", id, p.covered)
+			}
+			p.covered, p.tokenLine = n, p.line
 			return false, nil
 		}
 	}

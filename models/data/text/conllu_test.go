@@ -68,6 +68,10 @@ func TestConlluErrors(t *testing.T) {
 		{Conllu{}, wordLine("1", "", "X", "_"), "x:1: column 2 (word) is empty, expected _ for nothing"},
 		{Conllu{}, a + a, "x:2: id 1, expected 2"},
 		{Conllu{}, a + wordLine("3-4", "a", "X", "_"), `x:2: id "3-4", expected 2, a multiword token such as 2-3 or an empty node such as 1.1`},
+		{Conllu{}, wordLine("1-3", "aa", "_", "_") + a + wordLine("2", "a", "X", "_") + "\n" + a,
+			"x:1: a multiword token of the words up to 3, expected at most 2, the last word of the sentence"},
+		{Conllu{Unlabeled: true}, a + "\n" + wordLine("1-2", "aa", "_", "_") + a, "x:3: a multiword token of the words up to 2"},
+		{Conllu{}, wordLine("1-2", "aa", "_", "_") + a + wordLine("2-3", "aa", "_", "_"), "x:3: multiword token 2-3 overlaps the one before"},
 		{Conllu{}, wordLine("2.1", "a", "X", "_"), `x:1: id "2.1", expected 1`},
 		{Conllu{}, wordLine("x", "a", "X", "_"), `x:1: id "x", expected 1`},
 		{Conllu{Alphabet: structured.NewAlphabet("Y", "Z")}, a, `x:1: label "X" is not one of the known ones: Y, Z`},
@@ -90,7 +94,7 @@ func conlluText(t *rapid.T) string {
 		for k := range rapid.IntRange(1, 3).Draw(t, "words") {
 			id := string(rune('1' + k))
 			if flip("multiword") {
-				text.WriteString(wordLine(id+"-9", "mm", "_", "_"))
+				text.WriteString(wordLine(id+"-"+id, "mm", "_", "_"))
 			}
 			text.WriteString(wordLine(id, rapid.StringMatching("[ab]").Draw(t, "word"), "X", "_"))
 			if flip("empty") {

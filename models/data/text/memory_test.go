@@ -92,6 +92,15 @@ func TestExtentPredictsTheWhole(t *testing.T) {
 	if start, times, err := Beginning("-", 10); start != nil || times != 0 || err != nil {
 		t.Error("standard input was read")
 	}
+	long := filepath.Join(t.TempDir(), "long")
+	if err := os.WriteFile(long, []byte("a\tO\nb\tO\n\nc\tO\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int]string{5: "", 8: "", 9: "a\tO\nb\tO\n\n"} {
+		if start, times, err := Beginning(long, limit); string(start) != want || (times > 0) != (want != "") || err != nil {
+			t.Errorf("%d bytes of a longer sequence: %q, %v, %v", limit, start, times, err)
+		}
+	}
 	if _, _, err := Beginning(filepath.Join(t.TempDir(), "none"), 10); !structured.IsBadInput(err) {
 		t.Errorf("a missing file: %v", err)
 	}

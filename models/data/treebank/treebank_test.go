@@ -237,7 +237,7 @@ func treebankText(t *rapid.T) string {
 		for k, h := range drawHeads(t, 5) {
 			id := string(rune('1' + k))
 			if flip("multiword") {
-				line(id+"-9", "mm", "_", "_", "_", "_", "_", "_", "_", "SpaceAfter=No")
+				line(id+"-"+id, "mm", "_", "_", "_", "_", "_", "_", "_", "SpaceAfter=No")
 			}
 			relation := rapid.SampledFrom([]string{"a", "a:b", "root", "ü"}).Draw(t, "relation")
 			line(id, "w", "w w", "X", "x", "_", string(rune('0'+h)), relation, "0:root|1:x", rapid.SampledFrom([]string{"_", "A=1"}).Draw(t, "misc"))

@@ -20,6 +20,23 @@ var underway atomic.Pointer[Work]
 // Underway returns the loop that is under way, nil if there is none.
 func Underway() *Work { return underway.Load() }
 
+// stage is the part of its work that the program is at, for who reports on it.
+var stage atomic.Pointer[string]
+
+// AtStage names the part of its work that the program is at, until done is called.
+func AtStage(name string) (done func()) {
+	before := stage.Swap(&name)
+	return func() { stage.Store(before) }
+}
+
+// Stage returns the part of its work that the program is at; empty if it has no parts.
+func Stage() string {
+	if name := stage.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
+
 // beginWork begins a loop, which is nil inside of another one.
 func beginWork(total int) *Work {
 	w := &Work{total: total, begun: time.Now()}

@@ -16,7 +16,7 @@ type span struct{ start, end int }
 // word is a word as the measures see it.
 type word struct {
 	span                     // of its token
-	form              string // in lower case
+	text, form        string // form is in lower case
 	multi             bool   // its token has a line of its own
 	lemma, upos, xpos string
 	feats             string // the universal ones, sorted
@@ -56,7 +56,7 @@ func newFile(sentences []conllu.Sentence, name string) (*file, error) {
 				fields := &s.Words[k].Fields
 				relation, _, _ := strings.Cut(fields[conllu.Deprel], ":")
 				f.words = append(f.words, &word{
-					span: at, form: strings.ToLower(fields[conllu.Form]), multi: t.Multi,
+					span: at, text: fields[conllu.Form], form: strings.ToLower(fields[conllu.Form]), multi: t.Multi,
 					lemma: fields[conllu.Lemma], upos: fields[conllu.UPOS], xpos: fields[conllu.XPOS], feats: universal(fields[conllu.Feats]),
 					relation: relation, content: contentRelations[relation],
 				})
@@ -99,11 +99,8 @@ func (f *file) connect(s *conllu.Sentence, words []*word, name string) error {
 // A word of a token of one word is aligned with a word of the same characters. Tokens of several words may be split in
 // other ways and places: a stretch of the text that such tokens cover in either file is compared as a whole, and the
 // words inside it are aligned by the longest common subsequence of their forms.
-func align(gold, system []*word) (pairs int) {
-	pair := func(g, s *word) {
-		s.partner = g
-		pairs++
-	}
+func align(gold, system []*word) {
+	pair := func(g, s *word) { s.partner = g }
 	for len(gold) > 0 && len(system) > 0 {
 		g, s := gold[0], system[0]
 		switch {
@@ -125,7 +122,6 @@ func align(gold, system []*word) (pairs int) {
 			system = system[1:]
 		}
 	}
-	return pairs
 }
 
 // stretch returns how many words of both sides the stretch has that begins with tokens of several words, g or s.

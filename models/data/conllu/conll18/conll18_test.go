@@ -2,6 +2,7 @@ package conll18_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,6 +193,7 @@ func TestProperties(t *testing.T) {
 				t.Fatalf("%s: %+v", conll18.Names[k], x)
 			}
 		}
+		checkParts(t, g, s, scores)
 		if scores, err = conll18.Evaluate(g, "gold", g, "gold"); err != nil {
 			t.Fatal(err)
 		}
@@ -201,6 +203,54 @@ func TestProperties(t *testing.T) {
 			}
 		}
 	})
+}
+
+// checkParts checks that the counts of all parts are those of the whole, that parts have all words, and that some have
+// mistakes where a measure that mistakes are about is not full.
+func checkParts(t *rapid.T, g, s []conllu.Sentence, whole conll18.Scores) {
+	parts, err := conll18.Parts(g, "gold", s, "system", func(int) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, words, mistakes, full := make(conll18.Scores, len(whole)), 0, 0, true
+	for _, p := range parts {
+		words, mistakes = words+p.Words, mistakes+len(p.Mistakes)
+		for k, x := range p.Scores {
+			sum[k] = conll18.Score{Correct: sum[k].Correct + x.Correct, Gold: sum[k].Gold + x.Gold, System: sum[k].System + x.System, Aligned: sum[k].Aligned + x.Aligned}
+		}
+	}
+	for _, x := range whole[1:10] { // sentences to las
+		full = full && x.Correct == x.Gold && x.Correct == x.System
+	}
+	if full != (mistakes == 0) {
+		t.Fatalf("%d mistakes, scores %+v", mistakes, whole)
+	}
+	if !slices.Equal(sum, whole) || words != whole.Get("words").Gold {
+		t.Fatalf("%d parts of %d words have %+v, expected %+v", len(parts), words, sum, whole)
+	}
+}
+
+// Mistakes are in the order of the text, of the fields that the system has.
+func TestMistakes(t *testing.T) {
+	const ends = "\n1 Non non INTJ _ 0 root\n"
+	parts, err := conll18.Parts(sentences(t, gold+ends), "gold", sentences(t, system+ends), "system", func(field int) bool { return field != conllu.XPOS })
+	if err != nil || len(parts) != 2 || len(parts[1].Mistakes) > 0 || parts[1].Line != 14 || parts[0].Words != 9 || parts[0].Text != "du pain mange l'eau . Oui !" {
+		t.Fatalf("%v, %+v", err, parts)
+	}
+	var got []string
+	for _, m := range parts[0].Mistakes {
+		got = append(got, fmt.Sprintf("%s %s %s>%s", m.Word, m.Field, m.Gold, m.System))
+	}
+	want := []string{
+		" sentences 2>1", "la word >la", "le word le>", "mange lemma manger>mange", "eau. word >eau.", "eau word eau>", "l' head eau>eau.", ". word .>",
+		"Oui head (root)>mange", "Oui deprel root>conj", "! upos PUNCT>X",
+	}
+	if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	if wrong := conll18.Wrong(parts); len(wrong) != 1 || wrong[0].Line != 1 {
+		t.Errorf("%+v", wrong)
+	}
 }
 
 // whole is the words of one sentence in one token.
