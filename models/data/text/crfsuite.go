@@ -108,12 +108,12 @@ type crfsuiteParser struct {
 	values   []float32
 	askedEnd []int
 	numbers  []int32
-
-	rows, entries int // sizes of the last block, to allocate the next one
 }
 
 func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
-	p.part = &crfsuitePart{rows: structured.Sparse{Offsets: append(make([]int, 0, p.rows), 0), Index: make([]int32, 0, p.entries)}}
+	lines, fields := strings.Count(b.text, "\n")+2, strings.Count(b.text, "\t")
+	p.part = &crfsuitePart{rows: structured.Sparse{Offsets: append(make([]int, 0, lines), 0), Index: make([]int32, 0, fields)},
+		gold: make([]int32, 0, lines)}
 	p.names.Reset()
 	p.labels.Reset()
 	p.weight = -1
@@ -138,7 +138,6 @@ func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
 	}
 	p.find()
 	p.part.labels = slices.Clone(p.labels.Names())
-	p.rows, p.entries = len(p.part.rows.Offsets), len(p.part.rows.Index)
 	if !p.hash && p.Dictionary == nil {
 		p.count()
 	}
