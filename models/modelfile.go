@@ -22,6 +22,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -350,6 +351,7 @@ func decodeModel(f *safetensors.File, from encoded.Source) (*Model, error) {
 		return nil, err
 	}
 	m.W = make([]float32, m.Net.Dim())
+	vec.HugePages(m.W) // rows of them are read in no order
 	for _, a := range layout {
 		if err := inputs.Weights(f, a.Name, a.Of(m.W), a.Shape); err != nil {
 			return nil, err

@@ -197,6 +197,7 @@ func (a *Alphabet) reserve(n int) {
 		hashes[e.number] = e.hash
 	}
 	a.table = make([]alphabetEntry, size)
+	vec.HugePages(a.table) // which is read in no order
 	for number, hash := range hashes {
 		if number > 0 {
 			a.insert(alphabetEntry{hash, int32(number)})

@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
@@ -22,7 +21,7 @@ type vectors struct {
 func (v *vectors) zeros(n int) []float64 {
 	if cap(v.wide) < n {
 		v.wide = make([]float64, n)
-		host.HugePages(v.wide) // before it is written for the first time
+		vec.HugePages(v.wide) // before it is written for the first time
 		return v.wide
 	}
 	v.wide = v.wide[:n]
@@ -52,7 +51,7 @@ func (e *Engine) Vector(n int) []float32 {
 		}
 	}
 	x := make([]float32, n)
-	host.HugePages(x)
+	vec.HugePages(x)
 	return x
 }
 

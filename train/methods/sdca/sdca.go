@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -157,7 +156,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	}
 	m.memory = newDualMemory(p.Objective)
 	m.w = make([]float32, len(s.W))
-	host.HugePages(m.w)
+	vec.HugePages(m.w)
 	copy(m.w, m.regulariser.Center)
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
 	m.bound = train.LowerBound{Value: p.Floor()}
