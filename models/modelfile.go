@@ -350,8 +350,7 @@ func decodeModel(f *safetensors.File, from encoded.Source) (*Model, error) {
 	if err := host.CheckMemory("its weights", 4*float64(m.Net.Dim())); err != nil { // a file may hold few of them
 		return nil, err
 	}
-	m.W = make([]float32, m.Net.Dim())
-	vec.HugePages(m.W) // rows of them are read in no order
+	m.W = vec.Huge[float32](m.Net.Dim())
 	for _, a := range layout {
 		if err := inputs.Weights(f, a.Name, a.Of(m.W), a.Shape); err != nil {
 			return nil, err

@@ -196,8 +196,7 @@ func (a *Alphabet) reserve(n int) {
 	for _, e := range a.table {
 		hashes[e.number] = e.hash
 	}
-	a.table = make([]alphabetEntry, size)
-	vec.HugePages(a.table) // which is read in no order
+	a.table = vec.Huge[alphabetEntry](size)
 	for number, hash := range hashes {
 		if number > 0 {
 			a.insert(alphabetEntry{hash, int32(number)})

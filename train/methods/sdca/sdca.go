@@ -155,8 +155,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 		return m.memory.attach(p.Objective)
 	}
 	m.memory = newDualMemory(p.Objective)
-	m.w = make([]float32, len(s.W))
-	vec.HugePages(m.w)
+	m.w = vec.Huge[float32](len(s.W))
 	copy(m.w, m.regulariser.Center)
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
 	m.bound = train.LowerBound{Value: p.Floor()}
