@@ -269,6 +269,17 @@ func BenchmarkCRFsuite(b *testing.B) {
 	run("threads=2", CRFsuite{Threads: 2})
 	run("known", CRFsuite{Threads: 2, Dictionary: d.Dictionary})
 	run("hashed", CRFsuite{Threads: 2, HashBits: 20})
+	b.Run("chunk", func(b *testing.B) { // as dsp predict reads a file, and a server requests
+		chunk := attributeFile(2_000)
+		b.SetBytes(int64(len(chunk)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := (CRFsuite{Threads: 1, Dictionary: d.Dictionary, Unlabeled: true}).Read(InMemory(chunk), "x"); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(2_000*b.N)/b.Elapsed().Seconds(), "tokens/s")
+	})
 }
 
 // appendFields appends what strings.FieldsFunc returns, also where tabs touch each other, a neighbouring byte value or an end of eight bytes.
