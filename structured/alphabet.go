@@ -33,6 +33,7 @@ var alphabetSeed = maphash.MakeSeed()
 func NewAlphabet(names ...string) *Alphabet {
 	a := &Alphabet{names: make([]string, 0, len(names))}
 	a.reserve(len(names))
+	vec.HugePages(a.table) // of a model, mostly: it is read in no order, and does not grow
 	for _, n := range names {
 		a.Add(n)
 	}
@@ -196,7 +197,7 @@ func (a *Alphabet) reserve(n int) {
 	for _, e := range a.table {
 		hashes[e.number] = e.hash
 	}
-	a.table = vec.Huge[alphabetEntry](size)
+	a.table = make([]alphabetEntry, size)
 	for number, hash := range hashes {
 		if number > 0 {
 			a.insert(alphabetEntry{hash, int32(number)})
