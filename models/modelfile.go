@@ -22,6 +22,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -347,7 +348,7 @@ func decodeModel(f *safetensors.File, from encoded.Source) (*Model, error) {
 	if err := host.CheckMemory("its weights", 4*float64(m.Net.Dim())); err != nil { // a file may hold few of them
 		return nil, err
 	}
-	m.W = make([]float32, m.Net.Dim())
+	m.W = vec.Huge[float32](m.Net.Dim())
 	for _, a := range layout {
 		if err := inputs.Weights(f, a.Name, a.Of(m.W), a.Shape); err != nil {
 			return nil, err

@@ -265,12 +265,13 @@ type labeller struct {
 	in      chains.Notation // of the file that these are for
 	asJSON  bool
 	skip    bool // bad examples are left out
+	written int  // the bytes that the last chunk's predictions took, for the next one
 }
 
 func (l *labeller) label(s source, chunk text.Chunk) (Answered, error) {
 	a, o := l.Answerer, l.options
 	s.line, s.Remarks = chunk.Line, remarks.New(false)
-	d, err := s.readFrom(bytes.NewReader(chunk.Text), s.Path)
+	d, err := s.readFrom(text.InMemory(chunk.Text), s.Path)
 	if errors.Is(err, host.ErrNoTokens) {
 		none := Answered{Empty: err.Error()}
 		if chunk.Line > 1 && predictions.CopiesLines(l.form) && len(bytes.TrimSpace(chunk.Text)) > 0 {
@@ -293,12 +294,13 @@ func (l *labeller) label(s source, chunk text.Chunk) (Answered, error) {
 	if err := predictions.CheckInto(d, o); err != nil {
 		return Answered{}, err
 	}
-	to := Answered{Text: make([]byte, 0, 2*len(chunk.Text)), Examples: d.Len(), Known: knownAttributes(d)}
+	to := Answered{Text: make([]byte, 0, l.written+l.written/8), Examples: d.Len(), Known: knownAttributes(d)}
 	to.Remarks = s.Remarks.Made()
 	err = a.predict(d, o, func(i int, p *predictions.Prediction) error {
 		to.Add(l.form, d, i, p)
 		return nil
 	})
+	l.written = len(to.Text)
 	return to, err
 }
 

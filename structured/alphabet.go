@@ -33,6 +33,7 @@ var alphabetSeed = maphash.MakeSeed()
 func NewAlphabet(names ...string) *Alphabet {
 	a := &Alphabet{names: make([]string, 0, len(names))}
 	a.reserve(len(names))
+	vec.HugePages(a.table) // of a model, mostly: it is read in no order, and does not grow
 	for _, n := range names {
 		a.Add(n)
 	}

@@ -80,8 +80,13 @@ func (s *Sparse) Renumber(number []int32) {
 const returned = 1 << 24
 
 // JoinSparse concatenates the rows of all parts. It empties each part once it is copied, so that memory never holds two
-// full copies.
+// full copies. Of one part it takes the memory.
 func JoinSparse(parts []*Sparse) *Sparse {
+	if len(parts) == 1 {
+		all := *parts[0]
+		*parts[0] = Sparse{}
+		return &all
+	}
 	rows, entries, valued := 0, 0, false
 	for _, p := range parts {
 		rows, entries, valued = rows+len(p.Offsets)-1, entries+len(p.Index), valued || p.Value != nil

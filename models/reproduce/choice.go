@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/dsp-go/dsp/structured"
 )
@@ -16,10 +17,12 @@ type choice struct {
 	metric quantity
 }
 
-var choicePattern = regexp.MustCompile(`^objective(?: within ([0-9.]+) ?% of (dev .+))?$`)
+var choicePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^objective(?: within ([0-9.]+) ?% of (dev .+))?$`)
+})
 
 func parseChoice(text string) (choice, error) {
-	found := choicePattern.FindStringSubmatch(text)
+	found := choicePattern().FindStringSubmatch(text)
 	if found == nil {
 		return choice{}, structured.BadInput("expected objective, or objective within N%% of dev METRIC, found %q", text)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/record"
@@ -195,7 +196,7 @@ func (r *Run) trainer() *train.Trainer {
 
 // newState is the state of a run at w before its first pass.
 func newState(w []float32) *train.State {
-	host.HugePages(w)
+	vec.HugePages(w)
 	return train.NewState(w)
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Memory holds a point r_i of the marginal polytope for every example. Methods store marginals instead of gradients,
@@ -39,7 +39,7 @@ func (m *Memory) Form(o *Objective) {
 	m.Reshape(o.Scorer.Form(), o.Data.Len(), o.Data.Rows)
 	m.ReadAll(o.Data)
 	for k := range m.Parts {
-		host.HugePages(m.Parts[k].Values)
+		vec.HugePages(m.Parts[k].Values)
 	}
 }
 

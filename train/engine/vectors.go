@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
@@ -21,8 +20,7 @@ type vectors struct {
 // zeros returns memory for a gradient in float64.
 func (v *vectors) zeros(n int) []float64 {
 	if cap(v.wide) < n {
-		v.wide = make([]float64, n)
-		host.HugePages(v.wide) // before it is written for the first time
+		v.wide = vec.Huge[float64](n)
 		return v.wide
 	}
 	v.wide = v.wide[:n]
@@ -51,9 +49,7 @@ func (e *Engine) Vector(n int) []float32 {
 			return x[:n]
 		}
 	}
-	x := make([]float32, n)
-	host.HugePages(x)
-	return x
+	return vec.Huge[float32](n)
 }
 
 // Reuse takes a vector that is of no more use to anyone, such as a FullPass's gradient.

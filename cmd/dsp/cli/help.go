@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -239,15 +240,15 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 }
 
 // atZero matches the words of a help text that say what 0 stands for: "; 0: all cores", "; 0 runs all passes", "(0: from 0.1)".
-var atZero = regexp.MustCompile(`([;(] ?)0(:| )`)
+var atZero = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([;(] ?)0(:| )`) })
 
 // withDefault adds the flag's default to its help text. A text that says what 0 stands for calls it the default there.
 func (f Flag) withDefault() string {
 	switch {
 	case f.Default == "":
 		return f.Help
-	case f.Default == "0" && atZero.MatchString(f.Help):
-		return atZero.ReplaceAllString(f.Help, "${1}0 (the default)$2")
+	case f.Default == "0" && atZero().MatchString(f.Help):
+		return atZero().ReplaceAllString(f.Help, "${1}0 (the default)$2")
 	default:
 		return f.Help + " (default " + f.Default + ")"
 	}

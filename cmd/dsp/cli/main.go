@@ -32,6 +32,7 @@ const (
 // Main runs the command line of the process and returns its exit code: 0 for success, 1 for failure, 2 for bad usage or bad input,
 // 3 for an answer of infer that --time left unproven, 130 for an interrupt. Where MPI has ended well, it ends the process itself.
 func Main() int {
+	host.Ballast()
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it, so that a run goes on without its terminal
 		signals = append(signals, syscall.SIGHUP)

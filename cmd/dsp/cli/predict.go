@@ -53,8 +53,7 @@ func (v *predictVerb) run(cmd *cobra.Command) error {
 	if err := v.checkModel(cmd, m, arrays); err != nil {
 		return err
 	}
-	o, asJSON := &v.asked.Options, isSet(cmd, "json")
-	o.Threads = v.Threads
+	o, asJSON := v.options(), isSet(cmd, "json")
 	if v.questions.selected > 0 {
 		return v.questions.run(cmd.Context(), &v.modelFlags, m, *o, asJSON)
 	}
@@ -95,9 +94,21 @@ func (v *predictVerb) run(cmd *cobra.Command) error {
 	})
 }
 
-func predictCommand() *cobra.Command {
+// options returns what is asked of the model.
+func (v *predictVerb) options() *predictions.Options {
+	v.asked.Threads = v.Threads
+	return &v.asked.Options
+}
+
+func predictCommand() *cobra.Command { return newPredictVerb().command() }
+
+func newPredictVerb() *predictVerb {
 	v := &predictVerb{asked: predictions.Ask(settings.CommandLine)}
 	v.flagged = settings.Of(&v.asked)
+	return v
+}
+
+func (v *predictVerb) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
 		Short: "Predict labels, trees, links, boxes or masks with a model",

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/host"
@@ -29,8 +30,9 @@ type npyArray struct {
 	body    io.Reader
 }
 
-var npyHeader = regexp.MustCompile(
-	`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \(((?:\d+,? ?)*)\),? ?\}\s*$`)
+var npyHeader = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \(((?:\d+,? ?)*)\),? ?\}\s*$`)
+})
 
 // readNPY calls read with the array of that name in an npz archive. It returns false if there is none. Every error,
 // also one from read, is bad input.
@@ -88,7 +90,7 @@ func (a *npyArray) readHeader() error {
 	if _, err := io.ReadFull(a.body, header); err != nil {
 		return a.bad(": broken npy header: %w", err)
 	}
-	parts := npyHeader.FindSubmatch(header)
+	parts := npyHeader().FindSubmatch(header)
 	if parts == nil {
 		return a.bad(": npy header %.200q, expected that of a plain array", header)
 	}

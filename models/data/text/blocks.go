@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"unsafe"
 
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
@@ -91,6 +92,7 @@ type blocks struct {
 	r          io.Reader
 	name       string
 	line       int    // number of the first line in rest
+	held       string // the whole file, if it is short and in memory: the first block
 	rest       []byte // read, but not yet in a block
 	end        bool   // the file has been read to its end
 	size       int    // minimum bytes per block
@@ -102,7 +104,22 @@ func newBlocks(r io.Reader, name string) *blocks {
 	if text, ok := r.(interface{ Len() int }); ok { // in memory
 		c.size = min(c.size, text.Len()+1)
 	}
+	if text, ok := r.(*inMemory); ok && len(text.all) < blockSize {
+		c.held = text.all
+	}
 	return c
+}
+
+// inMemory reads a text that is in memory, which blocks can have without a copy.
+type inMemory struct {
+	*strings.Reader
+	all string
+}
+
+// InMemory returns a reader of a text that nobody changes any more: what is read from it keeps parts of it.
+func InMemory(text []byte) io.Reader {
+	all := unsafe.String(unsafe.SliceData(text), len(text))
+	return &inMemory{strings.NewReader(all), all}
 }
 
 // from sets the number of the first line that is read; 0 means 1.
@@ -121,23 +138,12 @@ func (c *blocks) next() (block, bool, error) {
 		c.pushedBack = c.pushedBack[:n-1]
 		return b, true, nil
 	}
-	cut, checked := 0, 0 // the lines of rest[:checked] are not blank
-	for want := c.size; !c.end && cut == 0; want *= 2 {
-		if err := c.fill(want); err != nil {
-			return block{}, false, err
-		}
-		cut = afterBlank(c.rest, checked)
-		checked = bytes.LastIndexByte(c.rest, '\n') + 1
+	text, err := c.take()
+	if text == "" || err != nil {
+		return block{}, false, err
 	}
-	if c.end {
-		cut = len(c.rest)
-	}
-	if cut == 0 {
-		return block{}, false, nil
-	}
-	b := block{text: string(c.rest[:cut]), line: c.line}
-	c.line += bytes.Count(c.rest[:cut], []byte{'\n'})
-	c.rest = c.rest[:copy(c.rest, c.rest[cut:])]
+	b := block{text: text, line: c.line}
+	c.line += strings.Count(text, "\n")
 	if b.line == 1 {
 		if err := CheckText(c.name, b.text); err != nil {
 			return block{}, false, err
@@ -145,6 +151,28 @@ func (c *blocks) next() (block, bool, error) {
 		b.text = strings.TrimPrefix(b.text, "\xef\xbb\xbf")
 	}
 	return b, true, nil
+}
+
+// take returns the next whole sequences of the file, nothing at its end.
+func (c *blocks) take() (string, error) {
+	if text := c.held; text != "" {
+		c.held, c.end = "", true
+		return text, nil
+	}
+	cut, checked := 0, 0 // the lines of rest[:checked] are not blank
+	for want := c.size; !c.end && cut == 0; want *= 2 {
+		if err := c.fill(want); err != nil {
+			return "", err
+		}
+		cut = afterBlank(c.rest, checked)
+		checked = bytes.LastIndexByte(c.rest, '\n') + 1
+	}
+	if c.end {
+		cut = len(c.rest)
+	}
+	text := string(c.rest[:cut])
+	c.rest = c.rest[:copy(c.rest, c.rest[cut:])]
+	return text, nil
 }
 
 // fill reads until rest has want bytes or the file ends.

@@ -2,6 +2,7 @@ package text
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -42,28 +43,32 @@ func sameDataset(t interface{ Fatalf(string, ...any) }, got, want *structured.Da
 	}
 }
 
-// readTwice reads text at once and in blocks of about size bytes, and checks that the results agree. It returns nil for bad input.
+// readTwice reads text at once, from memory, and in blocks of about size bytes, and checks that the results agree. It returns nil for bad input.
 func readTwice(t *testing.T, c interface {
 	Read(io.Reader, string) (*structured.Dataset, error)
 }, text string, size int) *structured.Dataset {
 	d, err := c.Read(strings.NewReader(text), "x")
-	withBlocks(min(max(1, size), 1<<20), func() {
-		again, other := c.Read(strings.NewReader(text), "x")
+	check := func(how string, in io.Reader) {
+		again, other := c.Read(in, "x")
 		switch {
 		case err == nil && other == nil:
 			sameDataset(t, again, d)
 		case err == nil || other == nil || err.Error() != other.Error() || !structured.IsBadInput(err):
-			t.Fatalf("%v, and in blocks of %d bytes: %v", err, size, other)
+			t.Fatalf("%v, and %s: %v", err, how, other)
 		}
+	}
+	check("from memory", InMemory([]byte(text)))
+	withBlocks(min(max(1, size), 1<<20), func() {
+		check(fmt.Sprintf("in blocks of %d bytes", size), strings.NewReader(text))
 	})
 	return d
 }
 
 func TestBlocksEndAtBlankLines(t *testing.T) {
 	text := "a\n\nb\nc\n \t\r\n\n\nd\ne\nf"
-	for size, want := range map[int]string{1: "1a_|3bc_|6_|7_|8def", 4: "1a_|3bc_|6__|8def", 1 << 20: "1a_bc___def"} {
+	check := func(size int, r io.Reader, want string) {
 		withBlocks(size, func() {
-			in, got := newBlocks(strings.NewReader("\xef\xbb\xbf"+text), "x"), []string{}
+			in, got := newBlocks(r, "x"), []string{}
 			for {
 				b, ok, err := in.next()
 				if err != nil {
@@ -85,6 +90,10 @@ func TestBlocksEndAtBlankLines(t *testing.T) {
 				t.Errorf("%d: got %s, want %s", size, strings.Join(got, "|"), want)
 			}
 		})
+	}
+	for size, want := range map[int]string{1: "1a_|3bc_|6_|7_|8def", 4: "1a_|3bc_|6__|8def", 1 << 20: "1a_bc___def"} {
+		check(size, strings.NewReader("\xef\xbb\xbf"+text), want)
+		check(size, InMemory([]byte("\xef\xbb\xbf"+text)), want)
 	}
 }
 

@@ -2,7 +2,6 @@ package text
 
 import (
 	"io"
-	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -102,18 +101,20 @@ type crfsuiteParser struct {
 	labels structured.Alphabet // of the current block
 	weight float64             // of the current sequence, or -1 if the file gives none
 
-	// What waits to be looked up in a given dictionary, for many items at a time: attributes, their values, and where
-	// each item ends.
+	fields []string // of an item
+
+	// What waits to be looked up in a given dictionary, for many items at a time: attributes, their values, of which
+	// the last may lack if they are 1, and where each item ends.
 	asked    []string
 	values   []float32
 	askedEnd []int
 	numbers  []int32
-
-	rows, entries int // sizes of the last block, to allocate the next one
 }
 
 func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
-	p.part = &crfsuitePart{rows: structured.Sparse{Offsets: append(make([]int, 0, p.rows), 0), Index: make([]int32, 0, p.entries)}}
+	lines, fields := strings.Count(b.text, "\n")+2, strings.Count(b.text, "\t")
+	p.part = &crfsuitePart{rows: structured.Sparse{Offsets: append(make([]int, 0, lines), 0), Index: make([]int32, 0, fields)},
+		gold: make([]int32, 0, lines)}
 	p.names.Reset()
 	p.labels.Reset()
 	p.weight = -1
@@ -138,7 +139,6 @@ func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
 	}
 	p.find()
 	p.part.labels = slices.Clone(p.labels.Names())
-	p.rows, p.entries = len(p.part.rows.Offsets), len(p.part.rows.Index)
 	if !p.hash && p.Dictionary == nil {
 		p.count()
 	}
@@ -190,23 +190,13 @@ func (p *crfsuiteParser) item(line string) error {
 	if err := p.label(label); err != nil {
 		return err
 	}
-	plain := strings.IndexByte(rest, ':') < 0 && strings.IndexByte(rest, '\\') < 0
-	if more {
-		for field := range between(rest, '\t') {
-			switch {
-			case field == "":
-			case plain:
-				p.attribute(field, 1)
-			default:
-				name, value, err := p.split(field)
-				if err != nil {
-					return err
-				}
-				p.attribute(name, value)
-			}
-		}
+	given := !p.hash && p.Dictionary != nil
+	if plain := strings.IndexByte(rest, ':') < 0 && strings.IndexByte(rest, '\\') < 0; plain && given {
+		p.asked = appendFields(p.asked, rest)
+	} else if err := p.attributes(rest, plain); err != nil {
+		return err
 	}
-	if p.hash || p.Dictionary == nil {
+	if !given {
 		p.part.rows.Offsets = append(p.part.rows.Offsets, len(p.part.rows.Index))
 		return nil
 	}
@@ -217,35 +207,52 @@ func (p *crfsuiteParser) item(line string) error {
 	return nil
 }
 
-// between yields the pieces of a text between separators, with empty ones. It looks at eight bytes at a time: pieces
-// are too short for a search of each to pay.
-func between(text string, separator byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		const ones, low = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f
-		start, at := 0, 0
-		for ; at+8 <= len(text); at += 8 {
-			s := text[at : at+8]
-			x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-				uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-			x ^= ones * uint64(separator)
-			for found := ^((x&low + low) | x | low); found != 0; found &= found - 1 { // a bit for each byte of x that is 0
-				end := at + bits.TrailingZeros64(found)/8
-				if !yield(text[start:end]) {
-					return
-				}
-				start = end + 1
+// attributes adds the attributes of an item; plain ones have no values and nothing to unescape.
+func (p *crfsuiteParser) attributes(text string, plain bool) error {
+	p.fields = appendFields(p.fields[:0], text)
+	for _, name := range p.fields {
+		value := float32(1)
+		if !plain {
+			var err error
+			if name, value, err = p.split(name); err != nil {
+				return err
 			}
 		}
-		for ; at < len(text); at++ {
-			if text[at] == separator {
-				if !yield(text[start:at]) {
-					return
-				}
-				start = at + 1
-			}
-		}
-		yield(text[start:])
+		p.attribute(name, value)
 	}
+	return nil
+}
+
+// appendFields appends the pieces of a text between tabs but for empty ones. It looks at eight bytes at a time: pieces
+// are too short for a search of each to pay.
+func appendFields(to []string, text string) []string {
+	const ones, low = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f
+	start, at := 0, 0
+	for ; at+8 <= len(text); at += 8 {
+		s := text[at : at+8]
+		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		x ^= ones * '\t'
+		for found := ^((x&low + low) | x | low); found != 0; found &= found - 1 { // a bit for each byte of x that is 0
+			end := at + bits.TrailingZeros64(found)/8
+			if end > start {
+				to = append(to, text[start:end])
+			}
+			start = end + 1
+		}
+	}
+	for ; at < len(text); at++ {
+		if text[at] == '\t' {
+			if at > start {
+				to = append(to, text[start:at])
+			}
+			start = at + 1
+		}
+	}
+	if start < len(text) {
+		to = append(to, text[start:])
+	}
+	return to
 }
 
 // label parses the label of an item.
@@ -277,8 +284,19 @@ func (p *crfsuiteParser) attribute(name string, value float32) {
 	case p.Dictionary == nil:
 		p.add(p.names.Add(name), value)
 	default:
-		p.asked, p.values = append(p.asked, name), append(p.values, value)
+		p.asked = append(p.asked, name)
+		if value != 1 || len(p.values) > 0 {
+			p.values = append(p.ones(len(p.asked)-1), value)
+		}
 	}
+}
+
+// ones returns the values of n attributes that wait: 1 where none was given.
+func (p *crfsuiteParser) ones(n int) []float32 {
+	for len(p.values) < n {
+		p.values = append(p.values, 1)
+	}
+	return p.values
 }
 
 // find adds the attributes that wait and that a given dictionary has.
@@ -288,14 +306,23 @@ func (p *crfsuiteParser) find() {
 	}
 	p.numbers = vec.Grow(p.numbers, len(p.asked))
 	p.Dictionary.Node.IndexAll(p.asked, p.numbers)
-	k := 0
+	if len(p.values) > 0 {
+		p.values = p.ones(len(p.asked))
+	}
+	rows, k := &p.part.rows, 0
 	for _, end := range p.askedEnd {
 		for ; k < end; k++ {
-			if p.numbers[k] >= 0 {
-				p.add(p.numbers[k], p.values[k])
+			switch number := p.numbers[k]; {
+			case number < 0:
+			case len(p.values) > 0:
+				p.add(number, p.values[k])
+			case rows.Value != nil:
+				p.add(number, 1)
+			default:
+				rows.Index = append(rows.Index, number)
 			}
 		}
-		p.part.rows.Offsets = append(p.part.rows.Offsets, len(p.part.rows.Index))
+		rows.Offsets = append(rows.Offsets, len(rows.Index))
 	}
 	p.asked, p.values, p.askedEnd = p.asked[:0], p.values[:0], p.askedEnd[:0]
 }

@@ -137,7 +137,7 @@ func shouted(lines [][]string) bool {
 		for _, field := range fields {
 			letters := strings.TrimRight(field, ".,:;!?")
 			isWord := !strings.ContainsFunc(letters, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
-			if isWord && !knownTags[field] && !slices.Contains(placeholders, field) || wordLike(field) {
+			if isWord && !knownTags()[field] && !slices.Contains(placeholders, field) || wordLike(field) {
 				words++
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/dsp-go/dsp/structured"
@@ -71,7 +72,7 @@ func keys(counts map[string]int) []string {
 
 // knownTags are parts of speech of the Penn Treebank, Universal Dependencies, the Stuttgart-Tübingen tagset, and the
 // CoNLL task of 2002. Tags of punctuation, which are punctuation in many tagsets, are no evidence.
-var knownTags = func() map[string]bool {
+var knownTags = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for _, tag := range strings.Fields(`
 		CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS NP NPS PDT POS PRP PRP$ PP PP$ RB RBR RBS RP SYM TO UH VB VBD VBG VBN VBP VBZ WDT WP WP$ WRB
@@ -83,7 +84,7 @@ var knownTags = func() map[string]bool {
 		all[tag] = true
 	}
 	return all
-}()
+})
 
 // arePartsOfSpeech reports whether the values of a column are parts of speech: nearly all are known ones or
 // punctuation, or they are a closed class of names that begin with a capital.
@@ -100,7 +101,7 @@ func arePartsOfSpeech(counts map[string]int) bool {
 		}
 		words += n
 		different++
-		if tag, _, _ := strings.Cut(value, "|"); knownTags[tag] {
+		if tag, _, _ := strings.Cut(value, "|"); knownTags()[tag] {
 			known += n
 		}
 		if unicode.IsUpper(first) {

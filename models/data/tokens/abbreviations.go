@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -17,9 +18,8 @@ const (
 )
 
 // abbreviations are written without their last point. Those in lower case count in any case.
-var abbreviations = map[string]use{}
-
-func init() {
+var abbreviations = sync.OnceValue(func() map[string]use {
+	all := map[string]use{}
 	for kind, list := range map[use]string{
 		title: "Adm Capt Cmdr Col Cpl Dr Drs Fr Gen Gov Hon Hr Lt Maj Messrs Mlle Mme Mr Mrs Ms Mt Mx Pres Prof Rep Rev Sen Sgt Sr Sra St Ste Supt " +
 			"cf e.g i.e vs viz z.b d.h u.a bzw ca approx p.ex",
@@ -27,28 +27,29 @@ func init() {
 		usual:  "ave bd blvd bros co corp dept dist ed eds est etc al inc jr ltd llc mfg univ a.m p.m ph.d b.a m.a m.d",
 	} {
 		for _, word := range strings.Fields(list) {
-			abbreviations[word] = kind
+			all[word] = kind
 		}
 	}
-}
+	return all
+})
 
 // beginners are words that often begin English sentences, and rarely names.
-var beginners = map[string]bool{}
-
-func init() {
+var beginners = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
 	for _, word := range strings.Fields("A After All Although An And As At Because Before But By Can Did Do Does During For From He Her His How However If In It Its " +
 		"Many Most My No Not Now On One Or Our She Since So Some That The Their Then There These They This Those Though Thus To Under Until We What When Where " +
 		"Which While Who Why With Yes Yet You Your") {
-		beginners[word] = true
+		all[word] = true
 	}
-}
+	return all
+})
 
 // abbreviation returns the use of a word that a point follows.
 func abbreviation(word string) use {
-	if kind := abbreviations[word]; kind != none {
+	if kind := abbreviations()[word]; kind != none {
 		return kind
 	}
-	return abbreviations[strings.ToLower(word)]
+	return abbreviations()[strings.ToLower(word)]
 }
 
 // initial reports whether a word is a single capital letter, as in "J. Smith", but not the pronoun I.
@@ -94,7 +95,7 @@ func goesOn(sentence, next string) bool {
 		if end < 0 {
 			end = len(next)
 		}
-		return beginners[next[:end]]
+		return beginners()[next[:end]]
 	}
 	switch abbreviation(word) {
 	case title:

@@ -53,13 +53,16 @@ func (g *glyph) at(x, y float64) float64 {
 type face struct {
 	ttf    []byte
 	made   [26]sync.Once
-	fields [26]glyph
+	fields [26]*glyph // not the fields themselves: 9 MB of variables, which every collection of garbage would read
 }
 
 // letter returns a letter, 0 for a.
 func (f *face) letter(l int) *glyph {
-	f.made[l].Do(func() { f.fields[l].fill(openFace(f.ttf), rune('a'+l)) })
-	return &f.fields[l]
+	f.made[l].Do(func() {
+		f.fields[l] = new(glyph)
+		f.fields[l].fill(openFace(f.ttf), rune('a'+l))
+	})
+	return f.fields[l]
 }
 
 var faces = []*face{

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // WriteFile atomically replaces the content of path with what write produces. It writes to a temporary file in the same
@@ -116,14 +117,16 @@ func createBeside(path string) (*os.File, error) {
 }
 
 // unfinished is the name of a file that createBeside creates.
-var unfinished = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{8}\.tmp$`)
+var unfinished = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\.(.+)\.[0-9a-f]{8}\.tmp$`)
+})
 
 // RemoveUnfinished removes from a folder the temporary files that WriteFile has left there when the program was killed:
 // those for files of these names, or for all if there are none. No other process may be writing these files.
 func RemoveUnfinished(dir string, names ...string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if m := unfinished.FindStringSubmatch(e.Name()); m != nil && e.Type().IsRegular() && (len(names) == 0 || slices.Contains(names, m[1])) {
+		if m := unfinished().FindStringSubmatch(e.Name()); m != nil && e.Type().IsRegular() && (len(names) == 0 || slices.Contains(names, m[1])) {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}

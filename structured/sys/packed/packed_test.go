@@ -123,7 +123,7 @@ func TestRoundTrip(t *testing.T) {
 // resum gives a changed pack the checksum of its bytes, so that what checks the structure sees them.
 func resum(b []byte) {
 	end := len(b) - 4
-	binary.BigEndian.PutUint32(b[end:], crc32.Checksum(b[:end], castagnoli))
+	binary.BigEndian.PutUint32(b[end:], crc32.Checksum(b[:end], castagnoli()))
 }
 
 // A changed byte is refused, with its checksum or with that of the changed file, or makes data that can be used; it never panics.
@@ -181,7 +181,7 @@ func TestChecksum(t *testing.T) {
 	end := len(b) - 4
 	stored := fmt.Sprintf("%x", b[end:])
 	b[end-1] ^= 1
-	want := fmt.Sprintf("its checksum is %08x, expected %s", crc32.Checksum(b[:end], castagnoli), stored)
+	want := fmt.Sprintf("its checksum is %08x, expected %s", crc32.Checksum(b[:end], castagnoli()), stored)
 	err := read(t, filepath.Join(t.TempDir(), "z.pack"), b, func(*structured.Dataset) {})
 	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, expected %q", err, want)

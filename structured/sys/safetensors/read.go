@@ -13,6 +13,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/host"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 const maxHeader = 100 << 20 // bytes, the format's limit
@@ -47,6 +48,9 @@ func Decode(r io.Reader, size int64) (*File, error) {
 		data := makeData(t.DType, n)
 		if data == nil {
 			return nil, structured.BadInput("tensor %q: dtype %q, expected F32, F64, I64, I32 or U8", t.name, t.DType)
+		}
+		if x, ok := data.([]float32); ok {
+			vec.HugePages(x) // weights, mostly: fewer pages are made when they are read
 		}
 		err := chunks(data, func(piece any, bytes []byte) error {
 			if bytes != nil {

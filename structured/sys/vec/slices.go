@@ -28,3 +28,10 @@ func Grow[E any](s []E, n int) []E {
 	}
 	return s[:n]
 }
+
+// Huge returns n zeros, in HugePages: memory that is read in no order, or that is written at once.
+func Huge[E any](n int) []E {
+	x := make([]E, n)
+	HugePages(x)
+	return x
+}

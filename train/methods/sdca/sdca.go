@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -158,8 +157,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 		return m.memory.attach(p.Objective)
 	}
 	m.memory = newDualMemory(p.Objective)
-	m.w = make([]float32, len(s.W))
-	host.HugePages(m.w)
+	m.w = vec.Huge[float32](len(s.W))
 	copy(m.w, m.regulariser.Center)
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
 	m.bound = train.LowerBound{Value: p.Floor()}

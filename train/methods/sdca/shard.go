@@ -6,7 +6,6 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/sys/host"
 	"github.com/dsp-go/dsp/structured/sys/packed"
 	"github.com/dsp-go/dsp/structured/sys/vec"
 	"github.com/dsp-go/dsp/train"
@@ -87,10 +86,10 @@ func shareOf(d *structured.Dataset, x *structured.Sparse, shard int) (*structure
 	// Entries are written whether they are the shard's or not, and the next one over those that are not: there is
 	// nothing to predict.
 	share := &structured.Sparse{Offsets: make([]int, len(x.Offsets)), Index: make([]int32, entries+1)}
-	host.HugePages(share.Index)
+	vec.HugePages(share.Index)
 	if x.Value != nil {
 		share.Value = make([]float32, entries+1)
-		host.HugePages(share.Value)
+		vec.HugePages(share.Value)
 	}
 	n := 0
 	for t := range len(x.Offsets) - 1 {

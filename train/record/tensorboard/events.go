@@ -71,11 +71,11 @@ func (t *Writer) record(data []byte) error {
 	return err
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // mask returns the checksum of b as TFRecords store it. It is rotated and shifted, so that checksums of data that
 // contains checksums stay effective.
 func mask(b []byte) uint32 {
-	c := crc32.Checksum(b, castagnoli)
+	c := crc32.Checksum(b, castagnoli())
 	return (c>>15 | c<<17) + 0xa282ead8
 }

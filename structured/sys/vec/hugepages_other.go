@@ -1,6 +1,6 @@
 //go:build !linux
 
-package host
+package vec
 
 // HugePages does nothing where the system has no such request.
-func HugePages[E float32 | float64 | int32]([]E) {}
+func HugePages[E any]([]E) {}

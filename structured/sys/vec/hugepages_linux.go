@@ -1,4 +1,4 @@
-package host
+package vec
 
 import (
 	"unsafe"
@@ -8,7 +8,7 @@ import (
 
 // HugePages asks the system to back x by pages of 2 MiB, where it has any: what is read row by row, in no order, then
 // misses fewer translations of addresses. Slices of less than such a page are left alone.
-func HugePages[E float32 | float64 | int32](x []E) {
+func HugePages[E any](x []E) {
 	const page = 2 << 20
 	if len(x) == 0 {
 		return
