@@ -1,9 +1,7 @@
 package onnx
 
 import (
-	"google.golang.org/protobuf/proto"
-
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	fitted "github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
@@ -30,7 +28,7 @@ const (
 // inputs are the inputs of a graph, and what follows from them. Each is made when it is first asked for.
 type inputs struct {
 	*builder
-	declared []*onnxpb.ValueInfoProto
+	declared []*format.Array
 	made     map[string]string
 
 	standard       *fitted.Standard // of features, or nil
@@ -47,7 +45,7 @@ func newInputs(b *builder) *inputs {
 }
 
 // input declares an input. A dimension is a number or the name of a free one.
-func (in *inputs) input(name string, kind onnxpb.TensorProto_DataType, dims ...any) string {
+func (in *inputs) input(name string, kind format.DataType, dims ...any) string {
 	return in.once(name, func() string {
 		in.declared = append(in.declared, valueInfo(name, kind, dims...))
 		return name
@@ -64,21 +62,17 @@ func (in *inputs) once(key string, do func() string) string {
 	return at
 }
 
-func valueInfo(name string, kind onnxpb.TensorProto_DataType, dims ...any) *onnxpb.ValueInfoProto {
-	shape := &onnxpb.TensorShapeProto{}
+func valueInfo(name string, kind format.DataType, dims ...any) *format.Array {
+	shape := &format.Shape{}
 	for _, d := range dims {
-		dim := &onnxpb.TensorShapeProto_Dimension{}
 		switch d := d.(type) {
 		case int:
-			dim.Value = &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(d)}
+			shape.Dims = append(shape.Dims, &format.Dim{Size: int64(d)})
 		case string:
-			dim.Value = &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: d}
+			shape.Dims = append(shape.Dims, &format.Dim{Name: d})
 		}
-		shape.Dim = append(shape.Dim, dim)
 	}
-	return &onnxpb.ValueInfoProto{Name: &name, Type: &onnxpb.TypeProto{Value: &onnxpb.TypeProto_TensorType{
-		TensorType: &onnxpb.TypeProto_Tensor{ElemType: proto.Int32(int32(kind)), Shape: shape},
-	}}}
+	return &format.Array{Name: name, Type: &format.Type{Tensor: &format.TensorType{Elem: kind, Shape: shape}}}
 }
 
 // The names of the free dimensions.
@@ -91,11 +85,11 @@ const (
 )
 
 func (in *inputs) lengths() string {
-	return in.input(inputLengths, onnxpb.TensorProto_INT64, dimBatch)
+	return in.input(inputLengths, format.Int64, dimBatch)
 }
 
 // perPosition declares an input [B×T×…].
-func (in *inputs) perPosition(name string, kind onnxpb.TensorProto_DataType, last any) string {
+func (in *inputs) perPosition(name string, kind format.DataType, last any) string {
 	x := in.input(name, kind, dimBatch, dimTime, last)
 	in.sized(x)
 	return x
@@ -112,11 +106,11 @@ func (in *inputs) features(dim int) string {
 		var x string
 		switch {
 		case in.encoder == nil:
-			x = in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim)
+			x = in.perPosition(inputFeatures, format.Float, dim)
 		case dim == in.encoder.Width():
 			x = in.encoderRows()
 		default:
-			x = in.concat(2, in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim-in.encoder.Width()), in.encoderRows())
+			x = in.concat(2, in.perPosition(inputFeatures, format.Float, dim-in.encoder.Width()), in.encoderRows())
 		}
 		if in.standard == nil {
 			return x
@@ -126,11 +120,11 @@ func (in *inputs) features(dim int) string {
 }
 
 func (in *inputs) words(vocabularies int) string {
-	return in.perPosition(inputWords, onnxpb.TensorProto_INT64, vocabularies)
+	return in.perPosition(inputWords, format.Int64, vocabularies)
 }
 
 func (in *inputs) characters() string {
-	return in.perPosition(inputCharacters, onnxpb.TensorProto_INT64, dimCharacters)
+	return in.perPosition(inputCharacters, format.Int64, dimCharacters)
 }
 
 // size returns the vector B, T of the batch's sizes. An input with positions has to be declared before.
