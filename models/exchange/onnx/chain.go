@@ -57,13 +57,12 @@ func (c *chain) reversed() string {
 // tie there tie here.
 const rebase = 64
 
-// best adds the outputs labels [B×T], −1 behind the end of an example, and score [B] (Viterbi 1967). Ties go to the
-// smaller label, from the last position back.
-func (c *chain) best(labels, score string) {
+// best returns the best labels [B×T], −1 behind the end of an example, and their score [B] (Viterbi 1967). Ties go to
+// the smaller label, from the last position back.
+func (c *chain) best() (labels, score string) {
 	δ := c.forward()
 	path := c.backward(δ)
-	c.addAs(labels, "Where", []string{c.alive(), path, c.int(-1)})
-	c.score(path, score)
+	return c.of("Where", c.alive(), path, c.int(-1)), c.score(path)
 }
 
 // forward returns δ [B×T×Y], the best scores of paths that end with each label at each position: δ_t(j) = node_t(j) +
@@ -113,8 +112,8 @@ func (c *chain) backward(δ string) string {
 	return path
 }
 
-// score adds the output score [B]: the sum of the potentials along the path, in float64.
-func (c *chain) score(path, name string) {
+// score returns the sum [B] of the potentials along the path, added in float64.
+func (c *chain) score(path string) string {
 	at := c.of("Unsqueeze", path, c.ints(2))
 	node := c.of("Squeeze", c.add("GatherElements", []string{c.node, at}, integer("axis", 2)), c.ints(2))
 	to := c.slice(path, 1, 1, open)
@@ -131,5 +130,5 @@ func (c *chain) score(path, name string) {
 		return c.sum(c.cast(c.of("Where", alive, x, c.float(0)), format.Double), 1)
 	}
 	sum := c.of("Add", total(node, c.alive()), total(edge, c.slice(c.alive(), 1, 1, open)))
-	c.addAs(name, "Cast", []string{sum}, integer("to", int(format.Float)))
+	return c.cast(sum, format.Float)
 }

@@ -51,22 +51,17 @@ func (d Decoder) Encode() ([]byte, error) {
 
 	c := newChain(in, Y, node, edge, d.PerPosition, nil)
 	place := in.of("Max", in.of("Sub", in.of("CumSum", counted, in.int(1)), in.int(1)), in.int(0))
-	labels := in.name("path")
-	c.best(labels, "score")
-	in.addAs("labels", "Where", []string{mask, packed(labels, place), in.int(-1)})
-	g := &format.Graph{Name: "dsp", Outputs: []*format.Array{
-		valueInfo("labels", format.Int64, dimBatch, dimTime), valueInfo("score", format.Float, dimBatch),
-	}}
+	labels, score := c.best()
+	in.output("labels", in.of("Where", mask, packed(labels, place), in.int(-1)), format.Int64, dimBatch, dimTime)
+	in.output("score", score, format.Float, dimBatch)
 	if d.Marginals {
-		u := in.name("u")
-		c.marginals(u, 1)
-		in.addAs("marginals", "Where", []string{in.of("Unsqueeze", mask, in.ints(2)), packed(u, place), in.float(0)})
-		g.Outputs = append(g.Outputs, valueInfo("marginals", format.Float, dimBatch, dimTime, Y))
+		u := in.of("Where", in.of("Unsqueeze", mask, in.ints(2)), packed(c.marginals(1), place), in.float(0))
+		in.output("marginals", u, format.Float, dimBatch, dimTime, Y)
 	}
 	if in.err != nil {
 		return nil, in.err
 	}
-	g.Nodes, g.Initializers, g.Inputs = in.nodes, in.initializers, in.declared
+	g := &format.Graph{Name: "dsp", Nodes: in.nodes, Initializers: in.initializers, Inputs: in.declared, Outputs: in.outputs}
 	var content bytes.Buffer
 	err := format.Write(&content, fileOf(g, describe(Summary{Decoded: true})))
 	return content.Bytes(), err

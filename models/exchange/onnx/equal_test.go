@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -203,10 +201,7 @@ func checkPredictions(t *testing.T, m *models.Model, d *structured.Dataset, got 
 
 // A graph holds the encoder of its model, of any family, and predicts from the numbers of pieces.
 func TestGraphsWithEncoders(t *testing.T) {
-	train := filepath.Join(t.TempDir(), "train.conll") // whose sentences fit into all encoders
-	if err := os.WriteFile(train, []byte(strings.Repeat(sentences, 3)+"fox\tN\tO\n\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	train := trainFile(t, strings.Repeat(sentences, 3)+"fox\tN\tO\n\n") // whose sentences fit into all encoders
 	rows := func(family, pieces, layers string) func(c *config.Config) {
 		return func(c *config.Config) {
 			c.Train = train

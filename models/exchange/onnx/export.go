@@ -77,17 +77,16 @@ func build(m *models.Model, o Options) (*format.Model, Summary, error) {
 	g := &format.Graph{Name: "dsp"}
 	if isChain {
 		c := newChain(in, form.Parts[0].Width, parts[0].name, parts[1].name, perPosition, m.Constraints)
-		c.best("labels", "score")
-		g.Outputs = append(g.Outputs, valueInfo("labels", format.Int64, dimBatch, dimTime), valueInfo("score", format.Float, dimBatch))
+		labels, score := c.best()
+		in.output("labels", labels, format.Int64, dimBatch, dimTime)
+		in.output("score", score, format.Float, dimBatch)
 		if o.Marginals {
-			c.marginals("marginals", m.Temper())
-			g.Outputs = append(g.Outputs, valueInfo("marginals", format.Float, dimBatch, dimTime, form.Parts[0].Width))
+			in.output("marginals", c.marginals(m.Temper()), format.Float, dimBatch, dimTime, form.Parts[0].Width)
 		}
 	} else {
 		for k, part := range form.Parts {
 			if x := parts[k]; x.name != "" {
-				in.addAs(part.Name, "Identity", []string{x.name})
-				g.Outputs = append(g.Outputs, valueInfo(part.Name, format.Float, append(x.rows, part.Width)...))
+				in.output(part.Name, x.name, format.Float, append(x.rows, part.Width)...)
 			}
 		}
 	}
@@ -97,7 +96,7 @@ func build(m *models.Model, o Options) (*format.Model, Summary, error) {
 	slices.SortStableFunc(in.declared, func(a, b *format.Array) int { // lengths are last, whichever op asked for them first
 		return number(a.Name == inputLengths) - number(b.Name == inputLengths)
 	})
-	g.Nodes, g.Initializers, g.Inputs = in.nodes, in.initializers, in.declared
+	g.Nodes, g.Initializers, g.Inputs, g.Outputs = in.nodes, in.initializers, in.declared, in.outputs
 	for _, x := range g.Inputs {
 		s.Inputs = append(s.Inputs, x.Name)
 	}

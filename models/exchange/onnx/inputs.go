@@ -1,6 +1,9 @@
 package onnx
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	fitted "github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
@@ -25,10 +28,13 @@ const (
 	inputPieceCounts  = "piece_counts"  // int64 [B×T]: how many the word has
 )
 
-// inputs are the inputs of a graph, and what follows from them. Each is made when it is first asked for.
+// inputs are the inputs of a graph, what follows from them, and the outputs, which have their sizes. Each input is made
+// when it is first asked for.
 type inputs struct {
 	*builder
 	declared []*format.Array
+	sizes    map[string]string // by the name of a free dimension: the vector of how many entries the caller gave
+	outputs  []*format.Array
 	made     map[string]string
 
 	standard       *fitted.Standard // of features, or nil
@@ -41,15 +47,69 @@ func newInputs(b *builder) *inputs {
 	b.reserve(inputLengths, inputFeatures, inputWords, inputCharacters, inputAttributes, inputValues, inputSources, inputEnds, inputEdges,
 		inputPieces, inputPieceLengths, inputFirstPieces, inputPieceCounts,
 		"edge_"+inputAttributes, "pair_"+inputAttributes, "edge_"+inputValues, "pair_"+inputValues)
-	return &inputs{builder: b, made: map[string]string{}}
+	return &inputs{builder: b, sizes: map[string]string{}, made: map[string]string{}}
 }
 
-// input declares an input. A dimension is a number or the name of a free one.
+// input declares an input, and returns the array that stands for it. A dimension is a number or the name of a free one.
 func (in *inputs) input(name string, kind format.DataType, dims ...any) string {
 	return in.once(name, func() string {
 		in.declared = append(in.declared, valueInfo(name, kind, dims...))
-		return name
+		return in.filled(name, kind, dims)
 	})
+}
+
+// filled returns an input with an entry of padding along each free dimension of which the caller gives none: onnxruntime
+// stops its whole process, or fails, where loops and divisions meet an array without entries. Outputs are cut to the
+// sizes that the caller gave.
+func (in *inputs) filled(name string, kind format.DataType, dims []any) string {
+	least := make([]int, len(dims))
+	for axis, d := range dims {
+		if _, free := d.(string); free {
+			least[axis] = 1
+		}
+	}
+	if !slices.Contains(least, 1) {
+		return name
+	}
+	shape := in.of("Shape", name)
+	for axis, d := range dims {
+		if d, free := d.(string); free && in.sizes[d] == "" {
+			in.sizes[d] = in.slice(shape, 0, axis, axis+1)
+		}
+	}
+	missing := in.of("Max", in.of("Sub", in.ints(least...), shape), in.int(0))
+	pads := in.concat(0, in.ints(make([]int, len(dims))...), missing)
+	return in.of("Pad", name, pads, in.padding(name, kind))
+}
+
+// padding returns what stands for nothing in an input.
+func (in *inputs) padding(name string, kind format.DataType) string {
+	switch {
+	case kind == format.Bool:
+		return in.bools([]bool{false})
+	case kind == format.Float:
+		return in.float(0)
+	case name == inputCharacters || strings.HasSuffix(name, inputAttributes):
+		return in.int(-1)
+	}
+	return in.int(0)
+}
+
+// output makes an array an output, cut to the sizes of the inputs.
+func (in *inputs) output(name, x string, kind format.DataType, dims ...any) {
+	var axes []int
+	var ends []string
+	for axis, d := range dims {
+		if d, ok := d.(string); ok {
+			axes, ends = append(axes, axis), append(ends, in.sizes[d])
+		}
+	}
+	if len(axes) == 0 {
+		in.addAs(name, "Identity", []string{x})
+	} else {
+		in.addAs(name, "Slice", []string{x, in.ints(make([]int, len(axes))...), in.concat(0, ends...), in.ints(axes...)})
+	}
+	in.outputs = append(in.outputs, valueInfo(name, kind, dims...))
 }
 
 // once makes what the key stands for the first time.

@@ -2,14 +2,14 @@ package onnx
 
 import "github.com/dsp-go/dsp/models/exchange/onnx/format"
 
-// marginals adds an output [B×T×Y]: the probability of each label at each position, zero behind the end of an example.
+// marginals returns [B×T×Y]: the probability of each label at each position, zero behind the end of an example.
 // Forward-backward runs in the log domain in float64 (Rabiner 1989):
 //
 //	α_t(j) = node_t(j) + log Σ_i exp(α_{t−1}(i) + edge_t(i, j)),   β_t(i) = log Σ_j exp(edge_{t+1}(i, j) + node_{t+1}(j) + β_{t+1}(j)),
 //
 // with β = 0 at the last position of an example; the marginals of position t are the softmax of α_t + β_t. Node and
 // edge potentials are divided by the temperature of the model's probabilities.
-func (c *chain) marginals(name string, temperature float64) {
+func (c *chain) marginals(temperature float64) string {
 	tempered := func(x string) string {
 		if x = c.cast(x, format.Double); temperature != 1 {
 			x = c.of("Div", x, c.cast(c.float(float32(temperature)), format.Double))
@@ -20,7 +20,7 @@ func (c *chain) marginals(name string, temperature float64) {
 	forth, back := tempered(c.reversed()), tempered(c.edge)
 	p := c.add("Softmax", []string{c.of("Add", c.alphas(node, forth), c.betas(node, back))}, integer("axis", -1))
 	p = c.cast(p, format.Float)
-	c.addAs(name, "Where", []string{c.of("Unsqueeze", c.alive(), c.ints(2)), p, c.float(0)})
+	return c.of("Where", c.of("Unsqueeze", c.alive(), c.ints(2)), p, c.float(0))
 }
 
 func (c *chain) alphas(node, edge string) string {

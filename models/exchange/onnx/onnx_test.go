@@ -40,10 +40,7 @@ func modelAndData(t *testing.T, change func(c *config.Config)) (*models.Model, *
 	c.Columns, c.MinCount = "word=0,pos=1,label=-1", 1
 	change(&c)
 	if c.Train == "" && c.Task == "auto" {
-		c.Train = filepath.Join(t.TempDir(), "train.conll")
-		if err := os.WriteFile(c.Train, []byte(strings.Repeat(sentences, 5)+strings.Repeat("fox\tN\tO\n", 70)+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		c.Train = trainFile(t, strings.Repeat(sentences, 5)+strings.Repeat("fox\tN\tO\n", 70)+"\n")
 	}
 	if c.Dense == "features" {
 		c.Dense = writeFeatures(t, c.Train)
@@ -61,6 +58,16 @@ func modelAndData(t *testing.T, change func(c *config.Config)) (*models.Model, *
 		m.W[i] = float32(rng.NormFloat64())
 	}
 	return m, d.Train
+}
+
+// trainFile writes a file of sentences.
+func trainFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "train.conll")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // writeFeatures writes three dense features for each token of a file.

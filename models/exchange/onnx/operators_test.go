@@ -236,26 +236,35 @@ func concatenation(x []tensor, axis int) tensor {
 }
 
 func slice(x []tensor, _ attributesOf) tensor {
-	lo, hi, axis, step := x[1].ints()[0], x[2].ints()[0], x[3].ints()[0], 1
-	if len(x) > 4 {
-		step = x[4].ints()[0]
+	out := x[0]
+	for k, axis := range x[3].ints() {
+		step := 1
+		if len(x) > 4 {
+			step = x[4].ints()[k]
+		}
+		out = out.sliced(axis, x[1].ints()[k], x[2].ints()[k], step)
 	}
-	n := x[0].shape[axis]
+	return out
+}
+
+// sliced returns the entries lo, lo+step, … before hi along an axis; negative ones count from the end.
+func (t tensor) sliced(axis, lo, hi, step int) tensor {
+	n := t.shape[axis]
 	if lo < 0 {
 		lo = max(0, lo+n)
 	}
 	if hi < 0 {
 		hi += n
 	}
-	shape := slices.Clone(x[0].shape)
+	shape := slices.Clone(t.shape)
 	shape[axis] = 0
-	out, inner := tensor{shape: shape}, product(x[0].shape[axis+1:])
+	out, inner := tensor{shape: shape}, product(t.shape[axis+1:])
 	for i := lo; i < min(hi, n); i += step {
 		shape[axis]++
 	}
 	for o := range product(shape[:axis]) {
 		for i := lo; i < min(hi, n); i += step {
-			out.x = append(out.x, x[0].x[(o*n+i)*inner:(o*n+i+1)*inner]...)
+			out.x = append(out.x, t.x[(o*n+i)*inner:(o*n+i+1)*inner]...)
 		}
 	}
 	return out
