@@ -14,13 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// node returns n or panics with err. Build turns the panic into an error.
-func node(n *gorgonia.Node, err error) *gorgonia.Node {
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
+// node is short for what many nested calls need. Build turns its panic into an error.
+var node = gorgonia.Must
 
 // ownGraphs use Gorgonia's ops as a user's custom graph would.
 var ownGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node{

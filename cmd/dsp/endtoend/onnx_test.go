@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	"github.com/dsp-go/dsp/models/exchange/onnx/onnxtest"
 )
