@@ -5,7 +5,8 @@
 
 trains every preset network for a pass or two on drawn data, exports it, checks the file with onnx.checker, and runs it over the same
 sequences in padded batches of 1, 7 and 64, sorted and shuffled. Labels must be exactly those of dsp predict, marginals within 1e-5 and
-scores within a relative 1e-5; -1 and 0 must stand behind the end of each sequence. Then it measures labels alone on two threads: dsp predict,
+scores within a relative 1e-5; -1 and 0 must stand behind the end of each sequence. Batches without sequences, or without positions, must have
+outputs without entries. Then it measures labels alone on two threads: dsp predict,
 which reads text, makes attributes and prints (the time for 40 copies of the data less that for one), and onnxruntime, whose inputs are made
 before the clock starts, in batches of 1, 8 or 64 sequences of similar lengths, whichever is fastest.
 
@@ -449,6 +450,15 @@ def compare(s, sequences, gold, names, size, order):
     return wrong, worst, far
 
 
+def without_entries(s, **sizes):
+    """Runs a batch whose free dimensions have the given sizes, or none, and checks the sizes of the outputs."""
+    shape = lambda x: tuple(d if isinstance(d, int) else sizes.get(d, 0) for d in x.shape)
+    types = {"tensor(int64)": np.int64, "tensor(float)": np.float32, "tensor(bool)": bool}
+    got = s.run(None, {i.name: np.zeros(shape(i), types[i.type]) for i in s.get_inputs()})
+    for x, o in zip(got, s.get_outputs()):
+        assert x.shape == shape(o), f"{o.name} of an empty batch has shape {x.shape}, expected {shape(o)}"
+
+
 def feeds(sequences, which):
     feed = sequences.batch(which)
     if hasattr(sequences, "words"):
@@ -492,6 +502,9 @@ def main():
         bench.run("export", "--model", model, "--onnx", graph, "--marginals")
         onnx.checker.check_model(onnx.load(graph), full_check=True)
         s = session(graph)
+        without_entries(s)
+        without_entries(s, batch=2)
+        without_entries(s, time=3)
         meta = s.get_modelmeta().custom_metadata_map
         data, sequences = bench.sequences(kind, meta)
         more = ["--dense", bench.path("test-dense.npz")] if kind == "dense" else []
@@ -521,6 +534,9 @@ def main():
         onnx.checker.check_model(onnx.load(graph), full_check=True)
         s = session(graph)
         meta = s.get_modelmeta().custom_metadata_map
+        if kind:
+            without_entries(s)
+            without_entries(s, batch=2)
         if not kind:  # dsp makes its inputs of text or images, which this script cannot
             print(f"{name:18} {meta['structure']:28} only loaded", flush=True)
             continue

@@ -14,13 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// node returns n or panics with err. Build turns the panic into an error.
-func node(n *gorgonia.Node, err error) *gorgonia.Node {
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
+// node is short for what many nested calls need. Build turns its panic into an error.
+var node = gorgonia.Must
 
 // ownGraphs use Gorgonia's ops as a user's custom graph would.
 var ownGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node{
@@ -97,6 +92,18 @@ var ownGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 	"factor from the left": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.Transpose(node(gorgonia.Mul(g.Param("square"), node(gorgonia.Tanh(node(gorgonia.Transpose(x, 1, 0)))))), 1, 0))
 	},
+	"dot product": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Mul(x, node(gorgonia.Mul(g.Param("bias"), node(gorgonia.Tanh(g.Param("bias")))))))
+	},
+	"column times row": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // instead of an outer product
+		column := node(gorgonia.Reshape(g.Param("bias"), tensor.Shape{4, 1}))
+		row := node(gorgonia.Reshape(node(gorgonia.Tanh(g.Param("bias"))), tensor.Shape{1, 4}))
+		return node(gorgonia.Mul(x, node(gorgonia.Mul(column, row))))
+	},
+	"vector and matrix": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		b := node(gorgonia.Mul(g.Param("bias"), g.Param("square"))) // [4]
+		return node(gorgonia.BroadcastAdd(x, node(gorgonia.Reshape(b, tensor.Shape{1, 4})), nil, []byte{0}))
+	},
 	"matrix and vector": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		s := node(gorgonia.Mul(x, g.Param("bias"))) // [Rows]
 		return node(gorgonia.BroadcastHadamardProd(x, node(gorgonia.Reshape(s, tensor.Shape{g.Rows, 1})), nil, []byte{1}))
@@ -151,6 +158,9 @@ func TestBuildErrors(t *testing.T) {
 			return node(gorgonia.Reshape(y, tensor.Shape{g.Rows, 4}))
 		})},
 		{`op "invSqrt"`, ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.InverseSqrt(x)) })}, // Gorgonia differentiates it wrongly
+		{`outer products of vectors wrongly; reshape`, ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(gorgonia.Mul(x, node(gorgonia.OuterProd(g.Param("bias"), g.Param("bias")))))
+		})},
 		{`op "log2"`, ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Log2(x)) })},
 		{`"nothing" is not in the Spec`, ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return g.Param("nothing") })},
 		{"vocabularies have sizes []", ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Embed(g.Param("square"), 0)) })},

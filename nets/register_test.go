@@ -24,8 +24,8 @@ func oneLayer(c Config, in graph.Input, out Output) (graph.Spec, error) {
 		Params: []graph.Param{{Name: "in", Shape: []int{in.Dim, c.Hidden[0]}, Init: graph.Glorot},
 			{Name: "out", Shape: []int{c.Hidden[0], out.Labels}, Init: graph.Glorot}},
 		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
-			h := built(g.Activate(built(gorgonia.Mul(g.Features(), g.Param("in"))), c.Activation))
-			return built(gorgonia.Mul(h, g.Param("out"))), nil, nil
+			h := gorgonia.Must(g.Activate(gorgonia.Must(gorgonia.Mul(g.Features(), g.Param("in"))), c.Activation))
+			return gorgonia.Must(gorgonia.Mul(h, g.Param("out"))), nil, nil
 		},
 	}, nil
 }
@@ -112,12 +112,4 @@ func TestOwnNetworkPanics(t *testing.T) {
 			t.Errorf("net %s: %v", name, err)
 		}
 	}
-}
-
-// built returns n. It panics on an error, which nets.Build reports.
-func built(n *gorgonia.Node, err error) *gorgonia.Node {
-	if err != nil {
-		panic(err)
-	}
-	return n
 }

@@ -16,13 +16,8 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// node returns n or panics with err; nets.Build turns the panic into an error.
-func node(n *gorgonia.Node, err error) *gorgonia.Node {
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
+// node is short for what many nested calls need. nets.Build turns its panic into an error.
+var node = gorgonia.Must
 
 func reshape(x *gorgonia.Node, shape ...int) *gorgonia.Node {
 	return node(gorgonia.Reshape(x, tensor.Shape(shape)))

@@ -15,28 +15,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sbinet/npyio/npz"
-
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/arrays/arraystest"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
-
-// readNPZ reads an array of an archive into a slice, and its shape.
-func readNPZ[E any](t *testing.T, path, name string) ([]E, []int) {
-	t.Helper()
-	r, err := npz.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var data []E
-	if err := r.Read(name+".npy", &data); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return data, r.Header(name + ".npy").Descr.Shape
-}
 
 // readTexts reads a vector of Unicode strings, whose cells are of four bytes per character.
 func readTexts(t *testing.T, path, name string) []string {
@@ -93,19 +77,19 @@ func TestExportPotentials(t *testing.T) {
 		if err := ExportPotentials(ctx, m, d, path, 2); err != nil {
 			t.Fatal(err)
 		}
-		node, shape := readNPZ[float32](t, path, "node")
+		node, shape := arraystest.Read[float32](t, path, "node")
 		if !slices.Equal(node, want.Node) || !slices.Equal(shape, []int{d.Positions(), 3}) {
 			t.Errorf("node %v %v", node, shape)
 		}
-		edge, shape := readNPZ[float32](t, path, "edge")
+		edge, shape := arraystest.Read[float32](t, path, "edge")
 		if !slices.Equal(edge, want.Edge) || !slices.Equal(shape, edgeShape) {
 			t.Errorf("edge %v %v", edge, shape)
 		}
-		offsets, _ := readNPZ[int64](t, path, "offsets")
+		offsets, _ := arraystest.Read[int64](t, path, "offsets")
 		if len(offsets) != d.Len()+1 || int(offsets[d.Len()]) != d.Positions() {
 			t.Errorf("offsets %v", offsets)
 		}
-		if labels, _ := readNPZ[int32](t, path, "labels"); !slices.Equal(labels, d.Labels) {
+		if labels, _ := arraystest.Read[int32](t, path, "labels"); !slices.Equal(labels, d.Labels) {
 			t.Errorf("labels %v", labels)
 		}
 		if names := readTexts(t, path, "label_names"); !slices.Equal(names, d.Alphabet.Names()) {
@@ -143,13 +127,8 @@ func TestExportPotentials(t *testing.T) {
 	if err := ExportPotentials(ctx, m, d, path, 1); err != nil {
 		t.Fatal(err)
 	}
-	r, err := npz.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if slices.Contains(r.Keys(), "labels.npy") {
-		t.Errorf("labels where there are none: %v", r.Keys())
+	if names := arraystest.Names(t, path); slices.Contains(names, "labels") {
+		t.Errorf("labels where there are none: %v", names)
 	}
 }
 
@@ -168,7 +147,7 @@ func TestExportWeights(t *testing.T) {
 	text, _ := os.ReadFile(filepath.Join(dir, "w.txt"))
 	for _, a := range m.Net.Layout() {
 		want := a.Of(m.W)
-		got, shape := readNPZ[float32](t, filepath.Join(dir, "w.npz"), a.Name)
+		got, shape := arraystest.Read[float32](t, filepath.Join(dir, "w.npz"), a.Name)
 		tensor := f.Tensors[a.Name]
 		if !slices.Equal(got, want) || !slices.Equal(shape, a.Shape) || !reflect.DeepEqual(tensor.Data, want) {
 			t.Errorf("%s: %v %v", a.Name, got, shape)

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"archive/zip"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sbinet/npyio/npz"
-
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/arrays/arraystest"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/masks"
 	"github.com/dsp-go/dsp/models/data/remarks"
@@ -22,36 +20,6 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 )
-
-// array reads an array of an archive, and its shape.
-func array[E any](t *testing.T, path, name string) ([]E, []int) {
-	t.Helper()
-	r, err := npz.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var data []E
-	if err := r.Read(name+".npy", &data); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return data, r.Header(name + ".npy").Descr.Shape
-}
-
-// members returns the names of the arrays in an archive.
-func members(t *testing.T, path string) (all []string) {
-	t.Helper()
-	r, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for _, f := range r.File {
-		all = append(all, strings.TrimSuffix(f.Name, ".npy"))
-	}
-	slices.Sort(all)
-	return all
-}
 
 // labelled has sequences of 2, 0 and 1 positions, and graphs of as many nodes.
 func labelled() *structured.Dataset {
@@ -102,26 +70,26 @@ func TestWriteLabels(t *testing.T) {
 		if o.Confidence {
 			want = append(want, "confidence")
 		}
-		if slices.Sort(want); !slices.Equal(members(t, path), want) {
-			t.Errorf("%s: %v, want %v", name, members(t, path), want)
+		if slices.Sort(want); !slices.Equal(arraystest.Names(t, path), want) {
+			t.Errorf("%s: %v, want %v", name, arraystest.Names(t, path), want)
 		}
-		labels, _ := array[int32](t, path, "labels")
-		offsets, _ := array[int64](t, path, "offsets")
-		scores, _ := array[float64](t, path, "scores")
-		probabilities, _ := array[float64](t, path, "probabilities")
+		labels, _ := arraystest.Read[int32](t, path, "labels")
+		offsets, _ := arraystest.Read[int64](t, path, "offsets")
+		scores, _ := arraystest.Read[float64](t, path, "scores")
+		probabilities, _ := arraystest.Read[float64](t, path, "probabilities")
 		if !slices.Equal(labels, []int32{1, 0, 1}) || !slices.Equal(offsets, []int64{0, 2, 2, 3}) ||
 			!slices.Equal(scores, []float64{0, 10, 20}) ||
 			!slices.Equal(probabilities, []float64{0.5, 1. / 3, 0.25}) {
 			t.Errorf("%s: %v, %v, %v, %v", name, labels, offsets, scores, probabilities)
 		}
 		if o.Marginals {
-			if got, shape := array[float32](t, path, "marginals"); !slices.Equal(got,
+			if got, shape := arraystest.Read[float32](t, path, "marginals"); !slices.Equal(got,
 				[]float32{0.25, 0.75, 0.5, 0.5, 0.125, 0.875}) || !slices.Equal(shape, []int{3, 2}) {
 				t.Errorf("%s: %v of shape %v", name, got, shape)
 			}
 		}
 		if o.Confidence {
-			if got, _ := array[float32](t, path, "confidence"); !slices.Equal(got, []float32{0.75, 0.5, 0.875}) {
+			if got, _ := arraystest.Read[float32](t, path, "confidence"); !slices.Equal(got, []float32{0.75, 0.5, 0.875}) {
 				t.Errorf("%s: %v", name, got)
 			}
 		}
@@ -140,16 +108,16 @@ func TestWriteGraphLabels(t *testing.T) {
 		if name != "" {
 			want = append(want, name)
 		}
-		if slices.Sort(want); !slices.Equal(members(t, path), want) {
-			t.Errorf("%s: %v, want %v", name, members(t, path), want)
+		if slices.Sort(want); !slices.Equal(arraystest.Names(t, path), want) {
+			t.Errorf("%s: %v, want %v", name, arraystest.Names(t, path), want)
 		}
-		labels, _ := array[int32](t, path, "labels")
-		sizes, shape := array[int64](t, path, "sizes")
+		labels, _ := arraystest.Read[int32](t, path, "labels")
+		sizes, shape := arraystest.Read[int64](t, path, "sizes")
 		if !slices.Equal(labels, []int32{1, 0, 1}) || !slices.Equal(sizes, []int64{2, 1, 0, 0, 1, 0}) || !slices.Equal(shape, []int{3, 2}) {
 			t.Errorf("%s: %v, %v of shape %v", name, labels, sizes, shape)
 		}
 		if name != "" {
-			if got, shape := array[float32](t, path, name); !slices.Equal(got, []float32{0.25, 0.75, 0.5, 0.5, 0.125, 0.875}) ||
+			if got, shape := arraystest.Read[float32](t, path, name); !slices.Equal(got, []float32{0.25, 0.75, 0.5, 0.5, 0.125, 0.875}) ||
 				!slices.Equal(shape, []int{3, 2}) {
 				t.Errorf("%v of shape %v", got, shape)
 			}

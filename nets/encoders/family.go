@@ -100,13 +100,8 @@ func (b *building) drop(x *gorgonia.Node, rate float64) *gorgonia.Node {
 	return node(b.Dropout(x, rate))
 }
 
-// node returns n, or panics.
-func node(n *gorgonia.Node, err error) *gorgonia.Node {
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
+// node is short for what nested calls need.
+var node = gorgonia.Must
 
 // linear is x·weightᵀ + bias, without bias if there is none.
 func (b *building) linear(x *gorgonia.Node, name string) *gorgonia.Node {

@@ -33,10 +33,14 @@ func Differentiate(s *Spec, size Size, dtype tensor.Dtype, input Input, layout L
 	f := &Function{Graph: g, form: form, Outputs: nodes, Cotangents: make([]*gorgonia.Node, len(nodes)),
 		Params: g.params, Gradients: map[string]*gorgonia.Node{}}
 	var outputs, cotangents gorgonia.Nodes
+	seen := map[*gorgonia.Node]bool{}
 	reached := map[*gorgonia.Node]bool{}
 	for k, out := range nodes {
 		if out == nil {
 			continue
+		}
+		if err := g.refuseOuterProducts(out, seen); err != nil {
+			return nil, err
 		}
 		own := map[*gorgonia.Node]bool{}
 		if g.parametersOf(out, map[*gorgonia.Node]bool{}, own); len(own) == 0 {
@@ -86,6 +90,30 @@ func (g *Graph) parametersOf(n *gorgonia.Node, seen, found map[*gorgonia.Node]bo
 	for it := g.From(n.ID()); it.Next(); {
 		g.parametersOf(it.Node().(*gorgonia.Node), seen, found)
 	}
+}
+
+// refuseOuterProducts returns an error if n depends on an outer product of vectors, which Gorgonia v0.9.18 differentiates
+// wrongly. Gradients have outer products, too, but come later and are not differentiated again.
+func (g *Graph) refuseOuterProducts(n *gorgonia.Node, seen map[*gorgonia.Node]bool) error {
+	if seen[n] {
+		return nil
+	}
+	seen[n] = true
+	vectors := 0
+	for it := g.From(n.ID()); it.Next(); {
+		a := it.Node().(*gorgonia.Node)
+		if err := g.refuseOuterProducts(a, seen); err != nil {
+			return err
+		}
+		if a.Dims() == 1 {
+			vectors++
+		}
+	}
+	if o := n.Op(); o != nil && vectors == 2 && n.Dims() == 2 && fieldsOf(o).kind == "gorgonia.linAlgBinOp" {
+		return fmt.Errorf("op %q: Gorgonia differentiates outer products of vectors wrongly; "+
+			"reshape them to a matrix of one column and one of one row, and multiply these", o)
+	}
+	return nil
 }
 
 // Bind makes the graph read the batch that m has loaded, so that Gorgonia's machines can run it, and returns the values of its nodes

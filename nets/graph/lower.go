@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 
 	"gorgonia.org/gorgonia"
@@ -60,39 +59,39 @@ func (l *lowering) apply(n *gorgonia.Node, args []*value) (*value, error) {
 	if own, ok := o.(lowerer); ok {
 		return own.lower(l.builder, n, args)
 	}
-	text := o.String()
-	switch kind := strings.TrimLeft(fmt.Sprintf("%T", o), "*"); kind {
+	op := fieldsOf(o)
+	switch op.kind {
 	case "gorgonia.constantScalar", "gorgonia.constantTensor":
 		return l.constant(n, shape)
 	case "gorgonia.sizeOp":
 		size := 1
-		if axis := int(unexported(o, "axis").Int()); axis < len(args[0].shape) {
+		if axis := op.int("axis"); axis < len(args[0].shape) {
 			size = args[0].shape[axis]
 		}
 		return l.scalar(float32(size)), nil // a mean divides by it; repeat reads its own shape instead
 	case "gorgonia.reshapeOp":
 		return l.view(args[0], shape), nil
 	case "gorgonia.repeatOp":
-		return l.repeat(args[0], int(unexported(o, "along").Int()), shape), nil
+		return l.repeat(args[0], op.int("along"), shape), nil
 	case "gorgonia.elemUnaryOp":
-		if f, ok := unaries[text]; ok {
+		if f, ok := unaries[op.name]; ok {
 			return l.add(Unary{f}, shape, args[0]), nil
 		}
 	case "gorgonia.elemBinOp":
-		name, numeric, _ := strings.Cut(text, " ")
-		if f, ok := binaries[name]; ok && (f.arithmetic || numeric == "true") {
+		name, _, _ := strings.Cut(op.name, " ")
+		if f, ok := binaries[name]; ok && (f.arithmetic || op.bool("retSame")) {
 			return l.binary(f, args[0], args[1]), nil
 		}
 	case "gorgonia.linAlgBinOp":
-		return l.product(text, args[0], args[1], shape)
+		return l.product(op, args[0], args[1], shape)
 	case "gorgonia.sumOp":
-		return l.reduceAxes(o, args[0], shape, func(x *value, r Sum, s []int) *value { return l.reduce(x, r, s) }), nil
+		return l.reduceAxes(op, args[0], shape, func(x *value, r Sum, s []int) *value { return l.reduce(x, r, s) }), nil
 	case "gorgonia.maxOp":
-		return l.reduceAxes(o, args[0], shape, func(x *value, r Sum, s []int) *value { return l.add(Maximum(r), s, x) }), nil
+		return l.reduceAxes(op, args[0], shape, func(x *value, r Sum, s []int) *value { return l.add(Maximum(r), s, x) }), nil
 	case "gorgonia.transposeOp":
-		return l.add(Permute{args[0].shape, ints(unexported(o, "pattern"))}, shape, args[0]), nil
+		return l.add(Permute{args[0].shape, op.ints("pattern")}, shape, args[0]), nil
 	case "gorgonia.concatOp":
-		return l.concat(int(unexported(o, "axis").Int()), args, shape), nil
+		return l.concat(op.int("axis"), args, shape), nil
 	case "gorgonia.sliceOp":
 		s := sliceOf(o, args[0].shape)
 		if s.Count == s.Size {
@@ -103,11 +102,11 @@ func (l *lowering) apply(n *gorgonia.Node, args []*value) (*value, error) {
 		s := sliceOf(o, args[0].shape)
 		return l.add(Unslice{s}, shape, args[1]), nil
 	case "gorgonia.softmaxOp":
-		return l.add(softmaxOf(o, shape), shape, args[0]), nil
+		return l.add(softmaxOf(op, shape), shape, args[0]), nil
 	case "gorgonia.softmaxDiffOp":
-		return l.add(SoftmaxPull{softmaxOf(o, shape)}, shape, args[1], args[2]), nil
+		return l.add(SoftmaxPull{softmaxOf(op, shape)}, shape, args[1], args[2]), nil
 	}
-	return nil, fmt.Errorf("a network's program cannot run op %q (%T)", text, o)
+	return nil, fmt.Errorf("a network's program cannot run op %q (%T)", op.name, o)
 }
 
 func (l *lowering) constant(n *gorgonia.Node, shape []int) (*value, error) {
@@ -136,9 +135,9 @@ func (l *lowering) repeat(x *value, along int, shape []int) *value {
 	return l.expand(x, Expand{product(from[:along+1]), shape[along] / from[along], product(from[along+1:])}, shape)
 }
 
-// product lowers the products of vectors and matrices. How an op prints tells which product it is.
-func (l *lowering) product(text string, x, y *value, shape []int) (*value, error) {
-	o := MatMul{Batch: 1, TransA: strings.HasPrefix(text, "Aᵀ"), TransB: strings.HasSuffix(text, "ᵀ")}
+// product lowers the products of vectors and matrices, which their axes tell apart.
+func (l *lowering) product(op fields, x, y *value, shape []int) (*value, error) {
+	o := MatMul{Batch: 1, TransA: op.bool("transA"), TransB: op.bool("transB")}
 	rows := func(s []int, trans bool) (int, int) {
 		r, c := s[len(s)-2], s[len(s)-1]
 		if trans {
@@ -146,34 +145,30 @@ func (l *lowering) product(text string, x, y *value, shape []int) (*value, error
 		}
 		return r, c
 	}
-	switch {
-	case strings.Contains(text, "×××"):
-		o.Batch = product(x.shape[:len(x.shape)-2])
-		fallthrough
-	case strings.Contains(text, "× B"), strings.Contains(text, "B") && len(y.shape) == 2:
+	switch a, b := len(x.shape), len(y.shape); {
+	case a >= 2 && a == b: // of each pair of matrices
+		o.Batch = product(x.shape[:a-2])
 		o.M, o.K = rows(x.shape, o.TransA)
 		_, o.N = rows(y.shape, o.TransB)
-	case strings.Contains(text, "× b"):
+	case a == 2 && b == 1:
 		o.M, o.K = rows(x.shape, o.TransA)
 		o.N = 1
-	case strings.Contains(text, "⋅"):
-		o.M, o.N, o.K = 1, 1, x.size()
-	case strings.Contains(text, "⊗"):
+	case a == 1 && b == 1 && len(shape) == 2: // the outer product
 		o.M, o.N, o.K = x.size(), y.size(), 1
-	default:
-		return nil, fmt.Errorf("a network's program cannot run linear algebra op %q", text)
+	case a == 1 && b == 1:
+		o.M, o.N, o.K = 1, 1, x.size()
 	}
 	if o.Batch*o.M*o.N != product(shape) || o.Batch*o.M*o.K != x.size() || o.Batch*o.K*o.N != y.size() {
-		return nil, fmt.Errorf("op %q of %v and %v: sizes do not fit", text, x.shape, y.shape)
+		return nil, fmt.Errorf("a network's program cannot run op %q of %v and %v", op.name, x.shape, y.shape)
 	}
 	return l.matmul(o, shape, x, y), nil
 }
 
 // reduceAxes reduces one axis at a time, the last first.
-func (l *lowering) reduceAxes(o gorgonia.Op, x *value, shape []int, one func(*value, Sum, []int) *value) *value {
+func (l *lowering) reduceAxes(op fields, x *value, shape []int, one func(*value, Sum, []int) *value) *value {
 	left := append([]int(nil), x.shape...)
 	along := map[int]bool{}
-	for _, a := range ints(unexported(o, "along")) {
+	for _, a := range op.ints("along") {
 		along[a] = true
 	}
 	for a := len(left) - 1; a >= 0; a-- {
@@ -198,7 +193,7 @@ func (l *lowering) concat(axis int, args []*value, shape []int) *value {
 }
 
 func sliceOf(o gorgonia.Op, from []int) Slice {
-	along := int(unexported(o, "along").Int())
+	along := fieldsOf(o).int("along")
 	s := Slice{product(from[:along]), from[along], product(from[along+1:]), 0, 1, from[along]}
 	if r := o.(interface{ IsSlice() tensor.Slice }).IsSlice(); r != nil && r.End() > r.Start() {
 		s.Lo, s.Step = r.Start(), max(1, r.Step())
@@ -207,27 +202,10 @@ func sliceOf(o gorgonia.Op, from []int) Slice {
 	return s
 }
 
-func softmaxOf(o gorgonia.Op, shape []int) Softmax {
-	axis := int(unexported(o, "axis").Int())
+func softmaxOf(op fields, shape []int) Softmax {
+	axis := op.int("axis")
 	if axis < 0 {
 		axis = len(shape) - 1
 	}
-	return Softmax{product(shape[:axis]), shape[axis], product(shape[axis+1:]), unexported(o, "isLog").Bool()}
-}
-
-// unexported reads a field of a Gorgonia op. The op types are unexported, so this takes reflection.
-func unexported(o gorgonia.Op, field string) reflect.Value {
-	v := reflect.ValueOf(o)
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
-	return v.FieldByName(field)
-}
-
-func ints(v reflect.Value) []int {
-	out := make([]int, v.Len())
-	for i := range out {
-		out[i] = int(v.Index(i).Int())
-	}
-	return out
+	return Softmax{product(shape[:axis]), shape[axis], product(shape[axis+1:]), op.bool("isLog")}
 }

@@ -146,19 +146,12 @@ func withOps(first graph.RowOp) graph.Spec {
 			{Name: "in", Shape: []int{3, 4}}, {Name: "beta", Shape: []int{4}}, {Name: "out", Shape: []int{5, 3}}, {Name: "edge", Shape: []int{3, 3}},
 		},
 		Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {
-			h := must(gorgonia.Mul(g.Features(), g.Param("in")))
-			y := must(g.Own(first, h, g.Param("beta")))
-			z := must(g.Own(mixing, y, g.Features()))
-			return must(gorgonia.Mul(must(gorgonia.Concat(1, y, z)), g.Param("out"))), g.Param("edge"), nil
+			h := gorgonia.Must(gorgonia.Mul(g.Features(), g.Param("in")))
+			y := gorgonia.Must(g.Own(first, h, g.Param("beta")))
+			z := gorgonia.Must(g.Own(mixing, y, g.Features()))
+			return gorgonia.Must(gorgonia.Mul(gorgonia.Must(gorgonia.Concat(1, y, z)), g.Param("out"))), g.Param("edge"), nil
 		},
 	}
-}
-
-func must(n *gorgonia.Node, err error) *gorgonia.Node {
-	if err != nil {
-		panic(err)
-	}
-	return n
 }
 
 func TestOwnOps(t *testing.T) {

@@ -1,6 +1,7 @@
 package monotone_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -127,7 +128,7 @@ func TestLong(t *testing.T) {
 				for i := range score {
 					seen[fmt.Sprint(best.Output(i, θ.Outputs[b], θ.Outputs[b+1]))] = true
 				}
-				if len(score) > 0 && score[0] != got[b] || len(seen) != len(score) || !slices.IsSortedFunc(score, func(a, b float64) int { return -compare(a, b) }) {
+				if len(score) > 0 && score[0] != got[b] || len(seen) != len(score) || !slices.IsSortedFunc(score, func(a, b float64) int { return cmp.Compare(b, a) }) {
 					t.Errorf("%s: %d different outputs with scores %v; the best has %g", name, len(seen), score, got[b])
 				}
 			}
@@ -144,16 +145,6 @@ func TestLong(t *testing.T) {
 			}
 		}
 	}
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // Two sequences of 1,500 items, whose sums reach far beyond float64, are no harder than short ones: the best output is one and scores its value, and a

@@ -1,6 +1,7 @@
 package segment_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -123,22 +124,12 @@ func TestLong(t *testing.T) {
 				for i := range k {
 					seen[fmt.Sprint(best.Output(i, θ.Outputs[b], θ.Outputs[b+1]))] = true
 				}
-				if score[0] != got[b] || len(seen) != k || !slices.IsSortedFunc(score, func(a, b float64) int { return -compare(a, b) }) {
+				if score[0] != got[b] || len(seen) != k || !slices.IsSortedFunc(score, func(a, b float64) int { return cmp.Compare(b, a) }) {
 					t.Errorf("%s: %d different outputs with scores %v; the best has %g", name, len(seen), score, got[b])
 				}
 			}
 		}
 	}
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // A document of 100,000 positions is no harder than short ones: the best output and the sum are exact up to what Rounding says, which is small.

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees/treestest"
 )
 
 // Computed by hand: two sentences with a subtype, which does not count, a wrong relation under the right head, a wrong head under
@@ -83,9 +84,9 @@ func TestEvaluatorDefinition(t *testing.T) {
 		golds, guesses, rights := map[string]float64{}, map[string]float64{}, map[string]float64{} // by relation
 		var words, heads, labeled, noPunct, noPunctHeads, noPunctLabeled, roots, sentences float64
 		for range rapid.IntRange(1, 4).Draw(t, "sentences") {
-			gold := Tree{Heads: drawHeads(t, 6)}
+			gold := Tree{Heads: treestest.DrawHeads(t, 6)}
 			n := gold.Len()
-			predicted := Tree{Heads: drawHeads(t, 6)}
+			predicted := Tree{Heads: treestest.DrawHeads(t, 6)}
 			for predicted.Len() != n {
 				predicted.Heads = append([]int32(nil), gold.Heads...)
 			}

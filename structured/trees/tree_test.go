@@ -7,22 +7,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-)
 
-// drawHeads draws a tree: words in random order, each attached to an earlier one.
-func drawHeads(t *rapid.T, most int) []int32 {
-	n := rapid.IntRange(1, most).Draw(t, "n")
-	order := make([]int32, n)
-	for k := range order {
-		order[k] = int32(k + 1)
-	}
-	order = rapid.Permutation(order).Draw(t, "order")
-	heads := make([]int32, n)
-	for k, w := range order[1:] {
-		heads[w-1] = order[rapid.IntRange(0, k).Draw(t, "head")]
-	}
-	return heads
-}
+	"github.com/dsp-go/dsp/structured/trees/treestest"
+)
 
 // isTree is the definition that Check must meet: one root, which every word reaches in at most n steps.
 func isTree(heads []int32) bool {
@@ -152,7 +139,7 @@ func arcsCross(heads []int32) bool {
 
 func TestProjective(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		heads := drawHeads(t, 9)
+		heads := treestest.DrawHeads(t, 9)
 		want := len(crossing(heads))
 		if got := Crossing(heads); got != want || Projective(heads) != (want == 0) || arcsCross(heads) != (want > 0) {
 			t.Fatalf("%v: %d arcs, projective %v, crossing %v; want %d", heads, got, Projective(heads), arcsCross(heads), want)
@@ -204,7 +191,7 @@ func projectivise(heads []int32) (lifts int) {
 
 func TestProjectivise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		before := drawHeads(t, 10)
+		before := treestest.DrawHeads(t, 10)
 		heads, want := slices.Clone(before), slices.Clone(before)
 		lifts, wantLifts := Projectivise(heads), projectivise(want)
 		if !slices.Equal(heads, want) || lifts != wantLifts {

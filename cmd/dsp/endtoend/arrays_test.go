@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sbinet/npyio/npz"
+	"github.com/dsp-go/dsp/models/data/arrays/arraystest"
 )
 
 // The arrays that predict writes hold what it prints as JSON.
@@ -19,22 +19,12 @@ func TestLabelArrays(t *testing.T) {
 	model, input := attributeTagger(t), "the\nred\nfox\nruns\n\nthe\nfox\n\nruns\n"
 	to := filepath.Join(t.TempDir(), "p.npz")
 	dspWith(t, input, "predict", "--model", model, "--marginals", "--confidence", "--to", to).ok()
-	var labels []int32
-	var offsets []int64
-	var scores, probabilities []float64
-	var marginals, confidence []float32
-	f, err := npz.Open(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for name, into := range map[string]any{
-		"labels": &labels, "offsets": &offsets, "scores": &scores, "probabilities": &probabilities, "marginals": &marginals, "confidence": &confidence,
-	} {
-		if err := f.Read(name+".npy", into); err != nil {
-			t.Fatal(name, err)
-		}
-	}
+	labels, _ := arraystest.Read[int32](t, to, "labels")
+	offsets, _ := arraystest.Read[int64](t, to, "offsets")
+	scores, _ := arraystest.Read[float64](t, to, "scores")
+	probabilities, _ := arraystest.Read[float64](t, to, "probabilities")
+	marginals, _ := arraystest.Read[float32](t, to, "marginals")
+	confidence, _ := arraystest.Read[float32](t, to, "confidence")
 	if fmt.Sprint(offsets) != "[0 4 6 7]" || len(labels) != 7 || len(marginals) != 7*3 || len(scores) != 3 {
 		t.Fatalf("%v, %d labels, %d marginals, %d scores", offsets, len(labels), len(marginals), len(scores))
 	}

@@ -81,7 +81,7 @@ func TestEncoderInModel(t *testing.T) {
 	onnx := filepath.Join(t.TempDir(), "m.onnx")
 	dsp(t, "export", "--model", whole, "--onnx", onnx).ok()
 	g, meta := readONNX(t, onnx)
-	if got := strings.Join(names(g.GetInput()), " "); got != "attributes pieces first_pieces piece_lengths lengths" || !strings.Contains(meta["encoder"], `"pieces":"first"`) || meta["tokenizer"] == "" {
+	if got := strings.Join(names(g.Inputs), " "); got != "attributes pieces first_pieces piece_lengths lengths" || !strings.Contains(meta["encoder"], `"pieces":"first"`) || meta["tokenizer"] == "" {
 		t.Errorf("a graph with inputs %s and encoder %s", got, meta["encoder"])
 	}
 	if info := dsp(t, "info", whole).ok().stdout; !strings.Contains(info, "encoder     bert, in the file, from "+folder+": 2 layers of width 16") ||

@@ -16,6 +16,7 @@ import (
 	"github.com/sbinet/npyio/npz"
 
 	"github.com/dsp-go/dsp/models/data/arrays"
+	"github.com/dsp-go/dsp/models/data/arrays/arraystest"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/sys/host"
@@ -150,19 +151,8 @@ func TestGraphModel(t *testing.T) {
 	}
 	to := filepath.Join(t.TempDir(), "labels.npz")
 	dsp(t, "predict", "--model", dir, "--input", test, "--to", to, "--marginals").ok()
-	f, err := npz.Open(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var labels []int32
-	var marginals []float32
-	if err := f.Read("labels.npy", &labels); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Read("marginals.npy", &marginals); err != nil {
-		t.Fatal(err)
-	}
+	labels, _ := arraystest.Read[int32](t, to, "labels")
+	marginals, _ := arraystest.Read[float32](t, to, "marginals")
 	names := []string{"dry", "wet"}
 	for k, l := range labels {
 		if names[l] != lines[k/9].Labels[k%9] {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sbinet/npyio/npz"
+	"github.com/dsp-go/dsp/models/data/arrays/arraystest"
 )
 
 // Drawn graphs train alone, with labels on their own and bounds to compare with; a model of them reads the files of data graphs.
@@ -135,14 +135,8 @@ func TestCutMargins(t *testing.T) {
 	}
 	to := filepath.Join(dir, "labels.npz")
 	predict("--to", to, "--marginals")
-	f, err := npz.Open(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var margins []float32
-	if err := f.Read("margins.npy", &margins); err != nil || len(margins) != 12*16*2 {
-		t.Errorf("%v: %d margins", err, len(margins))
+	if margins, _ := arraystest.Read[float32](t, to, "margins"); len(margins) != 12*16*2 {
+		t.Errorf("%d margins", len(margins))
 	}
 	dsp(t, "predict", "--model", run, "--input", train, "--to", to, "--confidence").refused(exitBadInput, "--confidence has no effect", "--marginals")
 	dsp(t, "predict", "--model", run, "--input", train, "--decode", "risk").refused(exitBadInput, "Potts graph with cuts", "sums")

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
+	"github.com/dsp-go/dsp/models/exchange/onnx/onnxtest"
 )
 
 // exported is what dsp export --onnx --json prints.
@@ -20,26 +19,26 @@ type exported struct {
 	Inputs, Outputs []string
 }
 
-func readONNX(t *testing.T, path string) (*onnxpb.GraphProto, map[string]string) {
+func readONNX(t *testing.T, path string) (*format.Graph, map[string]string) {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m onnxpb.ModelProto
-	if err := proto.Unmarshal(content, &m); err != nil {
+	m, err := onnxtest.Read(content)
+	if err != nil {
 		t.Fatal(err)
 	}
 	meta := map[string]string{}
-	for _, e := range m.GetMetadataProps() {
-		meta[e.GetKey()] = e.GetValue()
+	for _, e := range m.Metadata {
+		meta[e.Key] = *e.Value
 	}
-	return m.GetGraph(), meta
+	return m.Graph, meta
 }
 
-func names(infos []*onnxpb.ValueInfoProto) (all []string) {
+func names(infos []*format.Array) (all []string) {
 	for _, i := range infos {
-		all = append(all, i.GetName())
+		all = append(all, i.Name)
 	}
 	return all
 }
@@ -66,13 +65,13 @@ func TestONNX(t *testing.T) {
 	if meta["structure"] != "chain" || meta["outputs"] != "labels" {
 		t.Errorf("metadata %.200v", meta)
 	}
-	if got := names(graph.GetOutput()); !slices.Equal(got, []string{"labels", "score"}) {
+	if got := names(graph.Outputs); !slices.Equal(got, []string{"labels", "score"}) {
 		t.Errorf("outputs %v", got)
 	}
 	var e exported
 	dsp(t, "export", "--model", run, "--onnx", path, "--marginals", "--quiet", "--json").ok().json(&e)
-	if graph, _ = readONNX(t, path); !slices.Equal(names(graph.GetOutput()), []string{"labels", "score", "marginals"}) || !slices.Equal(e.Outputs, names(graph.GetOutput())) {
-		t.Errorf("outputs %v, printed %+v", names(graph.GetOutput()), e)
+	if graph, _ = readONNX(t, path); !slices.Equal(names(graph.Outputs), []string{"labels", "score", "marginals"}) || !slices.Equal(e.Outputs, names(graph.Outputs)) {
+		t.Errorf("outputs %v, printed %+v", names(graph.Outputs), e)
 	}
 	if !e.Decoded || e.Structure != "chain" || e.To != path {
 		t.Errorf("printed %+v", e)
@@ -115,7 +114,7 @@ func TestONNXOfTrees(t *testing.T) {
 		t.Errorf("logged %q", o.stderr)
 	}
 	graph, meta := readONNX(t, path)
-	if got := names(graph.GetOutput()); !slices.Equal(got, []string{"arc", "label"}) || meta["outputs"] != "potentials" || !strings.Contains(meta["parts"], "pairs of positions") {
+	if got := names(graph.Outputs); !slices.Equal(got, []string{"arc", "label"}) || meta["outputs"] != "potentials" || !strings.Contains(meta["parts"], "pairs of positions") {
 		t.Errorf("outputs %v, metadata %.300v", got, meta)
 	}
 	before, err := os.ReadFile(path)

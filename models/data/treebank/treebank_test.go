@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/structured/trees/treestest"
 )
 
 // sample has every feature of CoNLL-U: comments before and inside a sentence, multiword tokens (first, inside), empty nodes
@@ -210,21 +211,6 @@ func TestWriteProbabilities(t *testing.T) {
 	}
 }
 
-// drawHeads draws a tree: words in random order, each attached to an earlier one.
-func drawHeads(t *rapid.T, most int) []int32 {
-	n := rapid.IntRange(1, most).Draw(t, "n")
-	order := make([]int32, n)
-	for k := range order {
-		order[k] = int32(k + 1)
-	}
-	order = rapid.Permutation(order).Draw(t, "order")
-	heads := make([]int32, n)
-	for k, w := range order[1:] {
-		heads[w-1] = order[rapid.IntRange(0, k).Draw(t, "head")]
-	}
-	return heads
-}
-
 // treebankText draws a file with trees.
 func treebankText(t *rapid.T) string {
 	var text strings.Builder
@@ -234,7 +220,7 @@ func treebankText(t *rapid.T) string {
 		if flip("comment") {
 			text.WriteString(rapid.SampledFrom([]string{"# sent_id = q\n", "# text\n#\n", "# x\n\n# sent_id = y\n"}).Draw(t, "comment text"))
 		}
-		for k, h := range drawHeads(t, 5) {
+		for k, h := range treestest.DrawHeads(t, 5) {
 			id := string(rune('1' + k))
 			if flip("multiword") {
 				line(id+"-"+id, "mm", "_", "_", "_", "_", "_", "_", "_", "SpaceAfter=No")

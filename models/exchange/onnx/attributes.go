@@ -1,5 +1,7 @@
 package onnx
 
+import "github.com/dsp-go/dsp/models/exchange/onnx/format"
+
 // attributes are sparse inputs of rows: the numbers of the attributes that a row has, int64 [B×rows×A], and their
 // values, float of the same shape, or 1 for all. Numbers that the model does not know stand for no attribute, which is
 // how rows with fewer are padded.
@@ -42,20 +44,20 @@ func (a attributes) declare(in *inputs) (ids, values string) {
 	}
 	switch {
 	case a.pairs:
-		ids = in.input(a.name, int64Type, dimBatch, dimTime, dimTime, dim)
+		ids = in.input(a.name, format.Int64, dimBatch, dimTime, dimTime, dim)
 		in.sized(ids)
 		if a.values {
-			values = in.input(valueName, float32s, dimBatch, dimTime, dimTime, dim)
+			values = in.input(valueName, format.Float, dimBatch, dimTime, dimTime, dim)
 		}
 	case a.rows != "":
-		ids = in.input(a.name, int64Type, dimBatch, a.rows, dim)
+		ids = in.input(a.name, format.Int64, dimBatch, a.rows, dim)
 		if a.values {
-			values = in.input(valueName, float32s, dimBatch, a.rows, dim)
+			values = in.input(valueName, format.Float, dimBatch, a.rows, dim)
 		}
 	default:
-		ids = in.perPosition(a.name, int64Type, dim)
+		ids = in.perPosition(a.name, format.Int64, dim)
 		if a.values {
-			values = in.perPosition(valueName, float32s, dim)
+			values = in.perPosition(valueName, format.Float, dim)
 		}
 	}
 	return ids, values

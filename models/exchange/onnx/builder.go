@@ -7,21 +7,19 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 )
 
 // builder collects the nodes of a graph. Arrays are known by their names. The first error sticks.
 type builder struct {
 	*shared
-	nodes    []*onnxpb.NodeProto
+	nodes    []*format.Node
 	reshaped map[string]string
 }
 
 // shared is what the bodies of loops share with the graph around them.
 type shared struct {
-	initializers []*onnxpb.TensorProto
+	initializers []*format.Tensor
 	constants    map[string]string // names by what they hold
 	used         map[string]int
 	prefix       string // of all names but those of inputs and outputs
@@ -65,22 +63,22 @@ func (b *builder) reserve(names ...string) {
 }
 
 // attribute is an attribute of a node.
-type attribute = *onnxpb.AttributeProto
+type attribute = *format.Attribute
 
 func integer(name string, x int) attribute {
-	return &onnxpb.AttributeProto{Name: &name, Type: onnxpb.AttributeProto_INT.Enum(), I: proto.Int64(int64(x))}
+	return &format.Attribute{Name: name, Type: format.IntAttribute, Int: new(int64(x))}
 }
 
 func integers(name string, xs ...int) attribute {
-	return &onnxpb.AttributeProto{Name: &name, Type: onnxpb.AttributeProto_INTS.Enum(), Ints: int64s(xs)}
+	return &format.Attribute{Name: name, Type: format.IntsAttribute, Ints: int64s(xs)}
 }
 
 func realNumber(name string, x float32) attribute {
-	return &onnxpb.AttributeProto{Name: &name, Type: onnxpb.AttributeProto_FLOAT.Enum(), F: &x}
+	return &format.Attribute{Name: name, Type: format.FloatAttribute, Float: &x}
 }
 
-func subgraph(name string, g *onnxpb.GraphProto) attribute {
-	return &onnxpb.AttributeProto{Name: &name, Type: onnxpb.AttributeProto_GRAPH.Enum(), G: g}
+func subgraph(name string, g *format.Graph) attribute {
+	return &format.Attribute{Name: name, Type: format.GraphAttribute, Graph: g}
 }
 
 // add adds a node with one output and returns the output's name.
@@ -95,7 +93,9 @@ func (b *builder) addAs(output, op string, inputs []string, attributes ...attrib
 }
 
 func (b *builder) addMany(outputs []string, op string, inputs []string, attributes ...attribute) {
-	b.nodes = append(b.nodes, &onnxpb.NodeProto{OpType: &op, Name: proto.String(outputs[0]), Input: inputs, Output: outputs, Attribute: attributes})
+	b.nodes = append(b.nodes, &format.Node{
+		Op: op, Name: outputs[0], Inputs: inputs, Outputs: outputs, Attributes: attributes,
+	})
 }
 
 // of is add without attributes.
@@ -103,17 +103,17 @@ func (b *builder) of(op string, inputs ...string) string { return b.add(op, inpu
 
 // ints returns a constant vector of int64.
 func (b *builder) ints(xs ...int) string {
-	return b.constant(fmt.Sprint("ints", xs), "ints", onnxpb.TensorProto_INT64, []int{len(xs)}, int64Bytes(xs))
+	return b.constant(fmt.Sprint("ints", xs), "ints", format.Int64, []int{len(xs)}, int64Bytes(xs))
 }
 
 // int returns a constant of int64 without dimensions.
 func (b *builder) int(x int) string {
-	return b.constant(fmt.Sprint("int", x), "int", onnxpb.TensorProto_INT64, nil, int64Bytes([]int{x}))
+	return b.constant(fmt.Sprint("int", x), "int", format.Int64, nil, int64Bytes([]int{x}))
 }
 
 // float returns a constant of float32 without dimensions.
 func (b *builder) float(x float32) string {
-	return b.constant(fmt.Sprint("float", math.Float32bits(x)), "float", onnxpb.TensorProto_FLOAT, nil, floatBytes([]float32{x}))
+	return b.constant(fmt.Sprint("float", math.Float32bits(x)), "float", format.Float, nil, floatBytes([]float32{x}))
 }
 
 // double returns a constant vector of float64.
@@ -122,7 +122,7 @@ func (b *builder) double(xs ...float64) string {
 	for _, x := range xs {
 		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
 	}
-	return b.constant("double"+string(raw), "double", onnxpb.TensorProto_DOUBLE, []int{len(xs)}, raw)
+	return b.constant("double"+string(raw), "double", format.Double, []int{len(xs)}, raw)
 }
 
 // bools returns a constant of booleans.
@@ -133,7 +133,7 @@ func (b *builder) bools(xs []bool, shape ...int) string {
 			raw[i] = 1
 		}
 	}
-	return b.constant(fmt.Sprint("bool", shape, raw), "bool", onnxpb.TensorProto_BOOL, shape, raw)
+	return b.constant(fmt.Sprint("bool", shape, raw), "bool", format.Bool, shape, raw)
 }
 
 // floats makes an array of weights.
@@ -141,11 +141,11 @@ func (b *builder) floats(name string, xs []float32, shape ...int) string {
 	if size := product(shape); size != len(xs) {
 		b.fail(fmt.Errorf("onnx: %s has %d numbers, its shape %v has %d", name, len(xs), shape, size))
 	}
-	return b.initializer(name, onnxpb.TensorProto_FLOAT, shape, floatBytes(xs))
+	return b.initializer(name, format.Float, shape, floatBytes(xs))
 }
 
 // constant returns the constant of that key, which it makes the first time.
-func (b *builder) constant(key, name string, kind onnxpb.TensorProto_DataType, shape []int, raw []byte) string {
+func (b *builder) constant(key, name string, kind format.DataType, shape []int, raw []byte) string {
 	if at, ok := b.constants[key]; ok {
 		return at
 	}
@@ -153,9 +153,9 @@ func (b *builder) constant(key, name string, kind onnxpb.TensorProto_DataType, s
 	return b.constants[key]
 }
 
-func (b *builder) initializer(name string, kind onnxpb.TensorProto_DataType, shape []int, raw []byte) string {
+func (b *builder) initializer(name string, kind format.DataType, shape []int, raw []byte) string {
 	name = b.name(name)
-	b.initializers = append(b.initializers, &onnxpb.TensorProto{Name: &name, DataType: proto.Int32(int32(kind)), Dims: int64s(shape), RawData: raw})
+	b.initializers = append(b.initializers, &format.Tensor{Name: name, Type: kind, Dims: int64s(shape), Raw: raw})
 	return name
 }
 
@@ -177,7 +177,7 @@ func (b *builder) slice(x string, axis, lo, hi int) string {
 // open is the end of a slice that goes to the end.
 const open = math.MaxInt64
 
-func (b *builder) cast(x string, to onnxpb.TensorProto_DataType) string {
+func (b *builder) cast(x string, to format.DataType) string {
 	return b.add("Cast", []string{x}, integer("to", int(to)))
 }
 
@@ -209,6 +209,11 @@ func (b *builder) gather(x, at string, axis int) string {
 	return b.add("Gather", []string{x, at}, integer("axis", axis))
 }
 
+// lowest is below every number that a network computes, so that its exponential is zero.
+const lowest = -math.MaxFloat32 / 4
+
+var minusInf = float32(math.Inf(-1))
+
 func product(shape []int) int {
 	n := 1
 	for _, s := range shape {
@@ -218,9 +223,9 @@ func product(shape []int) int {
 }
 
 func int64s(xs []int) []int64 {
-	to := make([]int64, len(xs))
-	for i, x := range xs {
-		to[i] = int64(x)
+	var to []int64
+	for _, x := range xs {
+		to = append(to, int64(x))
 	}
 	return to
 }

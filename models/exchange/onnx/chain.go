@@ -1,6 +1,9 @@
 package onnx
 
-import "github.com/dsp-go/dsp/structured/chains"
+import (
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
+	"github.com/dsp-go/dsp/structured/chains"
+)
 
 // chain holds the potentials of chains: node [B×T×Y], and edge [Y×Y] or, per position, [B×T×Y×Y], where entry t is the
 // step into position t. Forbidden labels and steps are −∞.
@@ -54,35 +57,34 @@ func (c *chain) reversed() string {
 // tie there tie here.
 const rebase = 64
 
-// best adds the outputs labels [B×T], −1 behind the end of an example, and score [B] (Viterbi 1967). Ties go to the
-// smaller label, from the last position back.
-func (c *chain) best(labels, score string) {
+// best returns the best labels [B×T], −1 behind the end of an example, and their score [B] (Viterbi 1967). Ties go to
+// the smaller label, from the last position back.
+func (c *chain) best() (labels, score string) {
 	δ := c.forward()
 	path := c.backward(δ)
-	c.addAs(labels, "Where", []string{c.alive(), path, c.int(-1)})
-	c.score(path, score)
+	return c.of("Where", c.alive(), path, c.int(-1)), c.score(path)
 }
 
 // forward returns δ [B×T×Y], the best scores of paths that end with each label at each position: δ_t(j) = node_t(j) +
 // max_i (δ_{t−1}(i) + edge_t(i, j)).
 func (c *chain) forward() string {
 	loop := newLoop(c.builder)
-	before := loop.state("delta", float32s, c.zeros(c.labels))
-	node := loop.each("node", float32s, c.node, false)
-	first := loop.each("first", boolType, c.firsts(), false)
+	before := loop.state("delta", format.Float, c.zeros(c.labels))
+	node := loop.each("node", format.Float, c.node, false)
+	first := loop.each("first", format.Bool, c.firsts(), false)
 	edge := c.reversed()
 	if c.perPosition {
-		edge = loop.each("edge", float32s, edge, false)
+		edge = loop.each("edge", format.Float, edge, false)
 	}
 	due := c.of("And", c.of("Equal", c.of("Mod", c.positions(), c.int(rebase)), c.int(0)), c.of("Greater", c.positions(), c.int(0)))
-	due = loop.each("rebase", boolType, c.of("Unsqueeze", due, c.ints(0)), false)
+	due = loop.each("rebase", format.Bool, c.of("Unsqueeze", due, c.ints(0)), false)
 	steps := loop.of("Add", loop.of("Unsqueeze", before, c.ints(1)), edge) // [B×Y to×Y from]
 	next := loop.of("Add", node, loop.of("Where", first, c.float(0), loop.max(steps, -1, false)))
 	top := loop.max(next, 1, true)
 	shift := loop.of("And", due, loop.of("Greater", top, c.float(minusInf)))
 	next = loop.of("Sub", next, loop.of("Where", shift, top, c.float(0)))
 	loop.next(next)
-	δ := loop.out("deltas", loop.of("Identity", next), float32s, false)
+	δ := loop.out("deltas", loop.of("Identity", next), format.Float, false)
 	loop.close()
 	return δ
 }
@@ -92,12 +94,12 @@ func (c *chain) forward() string {
 func (c *chain) backward(δ string) string {
 	loop := newLoop(c.builder)
 	zero := c.of("Expand", c.int(0), c.slice(c.size(), 0, 0, 1))
-	label := loop.state("label", int64Type, zero)
-	here := loop.each("delta", float32s, δ, true)
-	last := loop.each("last", boolType, c.last(), true)
+	label := loop.state("label", format.Int64, zero)
+	here := loop.each("delta", format.Float, δ, true)
+	last := loop.each("last", format.Bool, c.last(), true)
 	edge := c.reversed()
 	if c.perPosition { // the step into the next position
-		edge = loop.each("edge", float32s, c.shifted(edge, 1, 4, c.float(0)), true)
+		edge = loop.each("edge", format.Float, c.shifted(edge, 1, 4, c.float(0)), true)
 		edge = loop.add("GatherND", []string{edge, loop.of("Unsqueeze", label, c.ints(1))}, integer("batch_dims", 1))
 	} else {
 		edge = loop.gather(edge, label, 0)
@@ -105,13 +107,13 @@ func (c *chain) backward(δ string) string {
 	step := loop.of("Where", loop.of("Unsqueeze", last, c.ints(1)), c.float(0), edge)
 	next := loop.add("ArgMax", []string{loop.of("Add", here, step)}, integer("axis", 1), integer("keepdims", 0))
 	loop.next(next)
-	path := loop.out("path", loop.of("Identity", next), int64Type, true)
+	path := loop.out("path", loop.of("Identity", next), format.Int64, true)
 	loop.close()
 	return path
 }
 
-// score adds the output score [B]: the sum of the potentials along the path, in float64.
-func (c *chain) score(path, name string) {
+// score returns the sum [B] of the potentials along the path, added in float64.
+func (c *chain) score(path string) string {
 	at := c.of("Unsqueeze", path, c.ints(2))
 	node := c.of("Squeeze", c.add("GatherElements", []string{c.node, at}, integer("axis", 2)), c.ints(2))
 	to := c.slice(path, 1, 1, open)
@@ -125,8 +127,8 @@ func (c *chain) score(path, name string) {
 		edge = c.gather(c.reshape(c.edge, -1), step, 0)
 	}
 	total := func(x, alive string) string {
-		return c.sum(c.cast(c.of("Where", alive, x, c.float(0)), float64s), 1)
+		return c.sum(c.cast(c.of("Where", alive, x, c.float(0)), format.Double), 1)
 	}
 	sum := c.of("Add", total(node, c.alive()), total(edge, c.slice(c.alive(), 1, 1, open)))
-	c.addAs(name, "Cast", []string{sum}, integer("to", int(float32s)))
+	return c.cast(sum, format.Float)
 }

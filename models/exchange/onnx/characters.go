@@ -1,6 +1,9 @@
 package onnx
 
-import "github.com/dsp-go/dsp/nets/graph"
+import (
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
+	"github.com/dsp-go/dsp/nets/graph"
+)
 
 // The characters of words: rows of characters are [B·T·W], W characters for each word, of which −1 are none.
 
@@ -64,7 +67,7 @@ func (n *network) longest(at int, s *graph.Step, o graph.SegmentMax) {
 	x := n.byWord(n.in(s.Args[0], n.flow.Chars, o.Cols), o.Cols)
 	written := n.of("Unsqueeze", n.written(), n.ints(2))
 	top := n.max(n.of("Where", written, x, n.float(lowest)), 1, false)
-	some := n.max(n.cast(n.written(), float32s), 1, true)
+	some := n.max(n.cast(n.written(), format.Float), 1, true)
 	y := n.of("Where", n.of("Greater", some, n.float(0)), top, n.float(0))
 	n.set(at, y, n.flow.Rows, o.Cols)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
@@ -26,7 +26,7 @@ func (n *network) recurrence(at int, s *graph.Step, o graph.Recurrence) {
 		if d.lo == d.hi {
 			continue
 		}
-		before := loop.state("h", float32s, n.zeros(d.hi-d.lo))
+		before := loop.state("h", format.Float, n.zeros(d.hi-d.lo))
 		var x [2]string
 		for i, name := range []string{"a", "b"} {
 			part := ab[i]
@@ -36,11 +36,11 @@ func (n *network) recurrence(at int, s *graph.Step, o graph.Recurrence) {
 			if d.back {
 				part = n.keep(part) // the state stays zero up to the last position
 			}
-			x[i] = loop.each(name, float32s, part, d.back)
+			x[i] = loop.each(name, format.Float, part, d.back)
 		}
 		h := loop.of("Add", loop.of("Mul", x[0], before), x[1])
 		loop.next(h)
-		outputs = append(outputs, loop.out("h", loop.of("Identity", h), float32s, d.back))
+		outputs = append(outputs, loop.out("h", loop.of("Identity", h), format.Float, d.back))
 	}
 	loop.close()
 	n.set(at, n.reshape(n.concat(2, outputs...), -1, o.Cols), n.flow.Rows, o.Cols)
@@ -70,10 +70,10 @@ func (n *network) waves(half int, base float64) (cos, sin string) {
 				for i := range f {
 					f[i] = math.Pow(base, -float64(i)/float64(half))
 				}
-				t := n.of("Unsqueeze", n.cast(n.positions(), float64s), n.ints(1))
+				t := n.of("Unsqueeze", n.cast(n.positions(), format.Double), n.ints(1))
 				return n.of("Unsqueeze", n.of("Mul", t, n.double(f...)), n.ints(1))
 			})
-			return n.cast(n.of("Sin", n.of("Add", angles, n.double(phase))), float32s)
+			return n.cast(n.of("Sin", n.of("Add", angles, n.double(phase))), format.Float)
 		})
 	}
 	return wave("cos", math.Pi/2), wave("sin", 0)
@@ -110,7 +110,7 @@ type loop struct {
 	*builder
 	outside                                  *builder
 	initial, read                            []string
-	states, items, nexts, results            []*onnxpb.ValueInfoProto
+	states, items, nexts, results            []*format.Array
 	itemsBack, resultsBack, axes, outputAxes []int
 	outputs                                  []string
 }
@@ -118,7 +118,7 @@ type loop struct {
 func newLoop(outside *builder) *loop { return &loop{builder: outside.body(), outside: outside} }
 
 // state adds a state with the given value before the first step, and returns its name in the body.
-func (l *loop) state(name string, kind onnxpb.TensorProto_DataType, initial string) string {
+func (l *loop) state(name string, kind format.DataType, initial string) string {
 	name = l.name(name + "_before")
 	l.initial = append(l.initial, initial)
 	l.states = append(l.states, untyped(name, kind))
@@ -127,13 +127,13 @@ func (l *loop) state(name string, kind onnxpb.TensorProto_DataType, initial stri
 
 // next says what the next state becomes, in the order of the calls of state.
 func (l *loop) next(x string) {
-	kind := onnxpb.TensorProto_DataType(l.states[len(l.nexts)].GetType().GetTensorType().GetElemType())
+	kind := l.states[len(l.nexts)].Type.Tensor.Elem
 	l.nexts = append(l.nexts, untyped(x, kind))
 }
 
 // each adds an array of which every step reads its entry, and returns the entry's name in the body. The loop reads it
 // back to front if back is set.
-func (l *loop) each(name string, kind onnxpb.TensorProto_DataType, x string, back bool) string {
+func (l *loop) each(name string, kind format.DataType, x string, back bool) string {
 	name = l.name(name + "_at")
 	l.read, l.items = append(l.read, x), append(l.items, untyped(name, kind))
 	l.itemsBack, l.axes = append(l.itemsBack, number(back)), append(l.axes, 1)
@@ -141,7 +141,7 @@ func (l *loop) each(name string, kind onnxpb.TensorProto_DataType, x string, bac
 }
 
 // out collects x of every step to an array, whose name it returns, back to front if back is set.
-func (l *loop) out(name, x string, kind onnxpb.TensorProto_DataType, back bool) string {
+func (l *loop) out(name, x string, kind format.DataType, back bool) string {
 	name = l.name(name)
 	l.outputs, l.results = append(l.outputs, name), append(l.results, untyped(x, kind))
 	l.resultsBack, l.outputAxes = append(l.resultsBack, number(back)), append(l.outputAxes, 1)
@@ -151,7 +151,7 @@ func (l *loop) out(name, x string, kind onnxpb.TensorProto_DataType, back bool) 
 // close adds the loop to the graph.
 func (l *loop) close() {
 	name := l.name("step")
-	body := &onnxpb.GraphProto{Name: &name, Node: l.nodes, Input: append(l.states, l.items...), Output: append(l.nexts, l.results...)}
+	body := &format.Graph{Name: name, Nodes: l.nodes, Inputs: append(l.states, l.items...), Outputs: append(l.nexts, l.results...)}
 	var outputs []string
 	for range l.states {
 		outputs = append(outputs, l.name("state_after"))
@@ -162,9 +162,9 @@ func (l *loop) close() {
 }
 
 // untyped describes an array of the body of a loop, whose shape runtimes infer.
-func untyped(name string, kind onnxpb.TensorProto_DataType) *onnxpb.ValueInfoProto {
+func untyped(name string, kind format.DataType) *format.Array {
 	v := valueInfo(name, kind)
-	v.Type.GetTensorType().Shape = nil
+	v.Type.Tensor.Shape = nil
 	return v
 }
 

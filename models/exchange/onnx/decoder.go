@@ -1,6 +1,10 @@
 package onnx
 
-import "github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+import (
+	"bytes"
+
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
+)
 
 // A Decoder is a graph of the decoding of chains alone, to be joined with a network that another program exported. All
 // names in it but those of outputs begin with DecoderPrefix. Its inputs are node [B×T×Y], edge [Y×Y] or, PerPosition,
@@ -18,18 +22,18 @@ const DecoderPrefix = "dsp/"
 func (d Decoder) Encode() ([]byte, error) {
 	in, Y := newInputs(newBuilder()), d.Labels
 	in.prefix = DecoderPrefix
-	node := in.perPosition(in.name("node"), float32s, Y)
+	node := in.perPosition(in.name("node"), format.Float, Y)
 	steps := []any{Y, Y}
 	if d.PerPosition {
 		steps = []any{dimBatch, dimTime, Y, Y}
 	}
-	edge := in.input(in.name("edge"), float32s, steps...)
-	start, end := in.input(in.name("start"), float32s, Y), in.input(in.name("end"), float32s, Y)
-	mask := in.input(in.name("mask"), boolType, dimBatch, dimTime)
+	edge := in.input(in.name("edge"), format.Float, steps...)
+	start, end := in.input(in.name("start"), format.Float, Y), in.input(in.name("end"), format.Float, Y)
+	mask := in.input(in.name("mask"), format.Bool, dimBatch, dimTime)
 
 	// The rest of the graph has the positions of each example in a row, so those of the mask move to the front, in
 	// order.
-	counted := in.cast(mask, int64Type)
+	counted := in.cast(mask, format.Int64)
 	in.made[inputLengths] = in.sum(counted, 1)
 	order := in.name("order")
 	in.addMany([]string{in.name("sorted"), order}, "TopK", []string{counted, in.slice(in.size(), 0, 1, 2)})
@@ -47,21 +51,18 @@ func (d Decoder) Encode() ([]byte, error) {
 
 	c := newChain(in, Y, node, edge, d.PerPosition, nil)
 	place := in.of("Max", in.of("Sub", in.of("CumSum", counted, in.int(1)), in.int(1)), in.int(0))
-	labels := in.name("path")
-	c.best(labels, "score")
-	in.addAs("labels", "Where", []string{mask, packed(labels, place), in.int(-1)})
-	g := &onnxpb.GraphProto{Name: new("dsp"), Output: []*onnxpb.ValueInfoProto{
-		valueInfo("labels", int64Type, dimBatch, dimTime), valueInfo("score", float32s, dimBatch),
-	}}
+	labels, score := c.best()
+	in.output("labels", in.of("Where", mask, packed(labels, place), in.int(-1)), format.Int64, dimBatch, dimTime)
+	in.output("score", score, format.Float, dimBatch)
 	if d.Marginals {
-		u := in.name("u")
-		c.marginals(u, 1)
-		in.addAs("marginals", "Where", []string{in.of("Unsqueeze", mask, in.ints(2)), packed(u, place), in.float(0)})
-		g.Output = append(g.Output, valueInfo("marginals", float32s, dimBatch, dimTime, Y))
+		u := in.of("Where", in.of("Unsqueeze", mask, in.ints(2)), packed(c.marginals(1), place), in.float(0))
+		in.output("marginals", u, format.Float, dimBatch, dimTime, Y)
 	}
 	if in.err != nil {
 		return nil, in.err
 	}
-	g.Node, g.Initializer, g.Input = in.nodes, in.initializers, in.declared
-	return serialise(fileOf(g, describe(Summary{Decoded: true})))
+	g := &format.Graph{Name: "dsp", Nodes: in.nodes, Initializers: in.initializers, Inputs: in.declared, Outputs: in.outputs}
+	var content bytes.Buffer
+	err := format.Write(&content, fileOf(g, describe(Summary{Decoded: true})))
+	return content.Bytes(), err
 }

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/onnxtest"
 )
 
 // A decoder finds the best of all label sequences, and the marginals, of the positions where the mask is true.
@@ -22,8 +20,8 @@ func TestDecoder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := new(onnxpb.ModelProto)
-		if err := proto.Unmarshal(content, file); err != nil {
+		file, err := onnxtest.Read(content)
+		if err != nil {
 			t.Fatal(err)
 		}
 		r := rand.New(rand.NewPCG(1, 2))
@@ -44,7 +42,7 @@ func TestDecoder(t *testing.T) {
 				mask.x[b*T+i] = truth(masks[b][i])
 			}
 		}
-		got := run(t, file.GetGraph(), map[string]tensor{"dsp/node": node, "dsp/edge": edge, "dsp/start": start, "dsp/end": end, "dsp/mask": mask})
+		got := run(t, file.Graph, map[string]tensor{"dsp/node": node, "dsp/edge": edge, "dsp/start": start, "dsp/end": end, "dsp/mask": mask})
 		for b := range B {
 			var kept []int
 			for i, here := range masks[b] {
@@ -92,8 +90,8 @@ func TestDecoder(t *testing.T) {
 				}
 			}
 		}
-		for _, n := range file.GetGraph().GetNode() { // so that a network's names differ
-			for _, name := range n.GetOutput() {
+		for _, n := range file.Graph.Nodes { // so that a network's names differ
+			for _, name := range n.Outputs {
 				if !strings.HasPrefix(name, DecoderPrefix) && !slices.Contains([]string{"labels", "score", "marginals"}, name) {
 					t.Errorf("%s is a name that a network may have", name)
 				}

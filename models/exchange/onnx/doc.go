@@ -6,11 +6,6 @@
 // positions of each example count. Padding changes no output.
 //
 // A network is translated from its graph.Flow, op by op (network.go and the files of its ops); a linear net of
-// attributes from its weights (linear.go). chain.go and marginals.go add the decoding. onnxpb has the types of the
-// format, which protoc generates:
-//
-//	protoc --go_out=. --go_opt=paths=source_relative --go_opt=Monnx.proto=github.com/dsp-go/dsp/models/exchange/onnx/onnxpb onnx.proto
-//
-// with protoc-gen-go of google.golang.org/protobuf in the version of go.mod, protoc from the Python package
-// grpcio-tools or elsewhere, and onnx.proto, which is the part of ONNX's that is used here.
+// attributes from its weights (linear.go). chain.go and marginals.go add the decoding. Package format
+// has the messages of the file.
 package onnx

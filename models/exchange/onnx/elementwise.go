@@ -3,6 +3,7 @@ package onnx
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -92,7 +93,7 @@ func (n *network) binary(at int, s *graph.Step, o graph.Binary) {
 		y = n.of("Not", y)
 	}
 	if !map[string]bool{"Add": true, "Sub": true, "Mul": true, "Div": true, "Pow": true}[op] {
-		y = n.cast(y, float32s)
+		y = n.cast(y, format.Float)
 	}
 	n.set(at, y, shape...)
 }

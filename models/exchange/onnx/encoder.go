@@ -2,7 +2,7 @@ package onnx
 
 import (
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/nets/graph"
 )
@@ -24,11 +24,11 @@ func (in *inputs) encoderRows() string {
 		in.fail(err)
 		return ""
 	}
-	ids := in.input(inputPieces, int64Type, dimBatch, dimPieces)
-	first := in.input(inputFirstPieces, int64Type, dimBatch, dimTime)
+	ids := in.input(inputPieces, format.Int64, dimBatch, dimPieces)
+	first := in.input(inputFirstPieces, format.Int64, dimBatch, dimTime)
 	in.sized(first)
 	of := &inputs{builder: in.builder, made: map[string]string{
-		inputLengths: in.input(inputPieceLengths, int64Type, dimBatch), inputWords: in.of("Unsqueeze", ids, in.ints(2)), "size": in.of("Shape", ids),
+		inputLengths: in.input(inputPieceLengths, format.Int64, dimBatch), inputWords: in.of("Unsqueeze", ids, in.ints(2)), "size": in.of("Shape", ids),
 	}}
 	e := r.Encoder
 	n := &network{inputs: of, name: "encoder", layout: e.Layout(), shape: graph.Input{Vocab: []int{e.Vocabulary()}}, w: in.encoderWeights, flow: flow, most: e.Positions()}
@@ -45,17 +45,17 @@ func (in *inputs) encoderRows() string {
 		rows = in.means(rows, of.positions(), first)
 	}
 	if r.Half {
-		rows = in.cast(in.cast(rows, onnxpb.TensorProto_FLOAT16), float32s)
+		rows = in.cast(in.cast(rows, format.Float16), format.Float)
 	}
 	return rows
 }
 
 // means returns the means of the rows [B×P×W] of the pieces of each word, zeros for words without.
 func (in *inputs) means(rows, places, first string) string {
-	counts := in.of("Unsqueeze", in.input(inputPieceCounts, int64Type, dimBatch, dimTime), in.ints(2))
+	counts := in.of("Unsqueeze", in.input(inputPieceCounts, format.Int64, dimBatch, dimTime), in.ints(2))
 	begin := in.of("Unsqueeze", first, in.ints(2))
 	within := in.of("And", in.of("GreaterOrEqual", places, begin), in.of("Less", places, in.of("Add", begin, counts))) // [B×T×P]
-	shares := in.of("Div", in.cast(within, float32s), in.cast(in.of("Max", counts, in.int(1)), float32s))
+	shares := in.of("Div", in.cast(within, format.Float), in.cast(in.of("Max", counts, in.int(1)), format.Float))
 	return in.of("MatMul", shares, rows)
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -139,7 +137,7 @@ func TestGraphsPredict(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got := run(t, built(t, m, Options{Marginals: true}).GetGraph(), batch(d))
+			got := run(t, built(t, m, Options{Marginals: true}).Graph, batch(d))
 			checkPredictions(t, m, &read, got)
 		})
 	}
@@ -153,7 +151,7 @@ func TestGraphOfLongSentences(t *testing.T) {
 	for i := range m.W {
 		m.W[i] = float32(200_000 + r.IntN(9)) // potentials are exact sums of these, and scores of paths are not
 	}
-	got := run(t, built(t, m, Options{}).GetGraph(), batch(d))
+	got := run(t, built(t, m, Options{}).Graph, batch(d))
 	labels := got["labels"]
 	err := m.Predict(context.Background(), d, predictions.Options{Threads: 1}, func(i int, p *predictions.Prediction) error {
 		for k, l := range p.Labels {
@@ -203,10 +201,7 @@ func checkPredictions(t *testing.T, m *models.Model, d *structured.Dataset, got 
 
 // A graph holds the encoder of its model, of any family, and predicts from the numbers of pieces.
 func TestGraphsWithEncoders(t *testing.T) {
-	train := filepath.Join(t.TempDir(), "train.conll") // whose sentences fit into all encoders
-	if err := os.WriteFile(train, []byte(strings.Repeat(sentences, 3)+"fox\tN\tO\n\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	train := trainFile(t, strings.Repeat(sentences, 3)+"fox\tN\tO\n\n") // whose sentences fit into all encoders
 	rows := func(family, pieces, layers string) func(c *config.Config) {
 		return func(c *config.Config) {
 			c.Train = train
@@ -253,9 +248,9 @@ func TestGraphsWithEncoders(t *testing.T) {
 			}
 			addPieces(t, in, m, d)
 			file := built(t, m, Options{Marginals: true})
-			checkOrder(t, file.GetGraph(), map[string]bool{}, map[string]bool{})
-			checkInitializers(t, file.GetGraph())
-			checkPredictions(t, m, d, run(t, file.GetGraph(), in))
+			checkOrder(t, file.Graph, map[string]bool{}, map[string]bool{})
+			checkInitializers(t, file.Graph)
+			checkPredictions(t, m, d, run(t, file.Graph, in))
 		})
 	}
 }
@@ -338,7 +333,7 @@ func TestGraphsOfOtherStructures(t *testing.T) {
 			if d.Graphs != nil {
 				addEdges(in, d)
 			}
-			got := run(t, built(t, m, Options{}).GetGraph(), in)
+			got := run(t, built(t, m, Options{}).Graph, in)
 			θ, err := m.Potentials(context.Background(), d, 1)
 			if err != nil {
 				t.Fatal(err)

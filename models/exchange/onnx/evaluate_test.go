@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 )
 
 // tensor is an array of any type, as float64.
@@ -213,41 +213,41 @@ func (e evaluation) set(name string, v tensor, double bool) {
 }
 
 // run returns the outputs of a graph for its inputs, by name.
-func run(t *testing.T, g *onnxpb.GraphProto, inputs map[string]tensor) map[string]tensor {
+func run(t *testing.T, g *format.Graph, inputs map[string]tensor) map[string]tensor {
 	t.Helper()
 	e := evaluation{t, map[string]tensor{}, map[string]bool{}}
-	for _, x := range g.GetInput() {
-		v, ok := inputs[x.GetName()]
+	for _, x := range g.Inputs {
+		v, ok := inputs[x.Name]
 		if !ok {
-			t.Fatalf("no input %s", x.GetName())
+			t.Fatalf("no input %s", x.Name)
 		}
-		e.values[x.GetName()] = v
+		e.values[x.Name] = v
 	}
-	for _, x := range g.GetInitializer() {
-		e.values[x.GetName()] = initial(x)
-		e.double[x.GetName()] = x.GetDataType() == int32(onnxpb.TensorProto_DOUBLE)
+	for _, x := range g.Initializers {
+		e.values[x.Name] = initial(x)
+		e.double[x.Name] = x.Type == format.Double
 	}
 	e.nodes(g)
 	outputs := map[string]tensor{}
-	for _, x := range g.GetOutput() {
-		outputs[x.GetName()] = e.values[x.GetName()]
+	for _, x := range g.Outputs {
+		outputs[x.Name] = e.values[x.Name]
 	}
 	return outputs
 }
 
-func initial(x *onnxpb.TensorProto) tensor {
+func initial(x *format.Tensor) tensor {
 	var shape []int
-	for _, d := range x.GetDims() {
+	for _, d := range x.Dims {
 		shape = append(shape, int(d))
 	}
-	t, raw := zerosOf(shape...), x.GetRawData()
+	t, raw := zerosOf(shape...), x.Raw
 	for i := range t.x {
-		switch onnxpb.TensorProto_DataType(x.GetDataType()) {
-		case onnxpb.TensorProto_FLOAT:
+		switch x.Type {
+		case format.Float:
 			t.x[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
-		case onnxpb.TensorProto_DOUBLE:
+		case format.Double:
 			t.x[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
-		case onnxpb.TensorProto_INT64:
+		case format.Int64:
 			t.x[i] = float64(int64(binary.LittleEndian.Uint64(raw[8*i:])))
 		default:
 			t.x[i] = float64(raw[i])
@@ -256,37 +256,37 @@ func initial(x *onnxpb.TensorProto) tensor {
 	return t
 }
 
-func (e evaluation) nodes(g *onnxpb.GraphProto) {
+func (e evaluation) nodes(g *format.Graph) {
 	e.t.Helper()
-	for _, n := range g.GetNode() {
+	for _, n := range g.Nodes {
 		var args []tensor
-		for _, x := range n.GetInput() {
+		for _, x := range n.Inputs {
 			args = append(args, e.values[x])
 		}
-		attributes := map[string]*onnxpb.AttributeProto{}
-		for _, a := range n.GetAttribute() {
-			attributes[a.GetName()] = a
+		attributes := attributesOf{}
+		for _, a := range n.Attributes {
+			attributes[a.Name] = a
 		}
-		if n.GetOpType() == "Scan" {
+		if n.Op == "Scan" {
 			e.scan(n, args, attributes)
 			continue
 		}
-		f, ok := operators[n.GetOpType()]
+		f, ok := operators[n.Op]
 		if !ok {
-			e.t.Fatalf("the evaluator has no operator %s", n.GetOpType())
+			e.t.Fatalf("the evaluator has no operator %s", n.Op)
 		}
-		double := slices.ContainsFunc(n.GetInput(), func(x string) bool { return e.double[x] })
-		if n.GetOpType() == "Cast" {
-			double = attributes["to"].GetI() == int64(onnxpb.TensorProto_DOUBLE)
+		double := slices.ContainsFunc(n.Inputs, func(x string) bool { return e.double[x] })
+		if n.Op == "Cast" {
+			double = attributes.int("to") == int(format.Double)
 		}
-		outputs := n.GetOutput() // of several, tests know the last
+		outputs := n.Outputs // of several, tests know the last
 		e.set(outputs[len(outputs)-1], f(args, attributes), double)
 	}
 }
 
 // scan runs a loop over the second axis of arrays.
-func (e evaluation) scan(n *onnxpb.NodeProto, args []tensor, a map[string]*onnxpb.AttributeProto) {
-	body, items := a["body"].GetG(), int(a["num_scan_inputs"].GetI())
+func (e evaluation) scan(n *format.Node, args []tensor, a attributesOf) {
+	body, items := a["body"].Graph, a.int("num_scan_inputs")
 	states := args[:len(args)-items]
 	order := func(t tensor) []int {
 		all := []int{1, 0}
@@ -300,50 +300,50 @@ func (e evaluation) scan(n *onnxpb.NodeProto, args []tensor, a map[string]*onnxp
 		read = append(read, x.transposed(order(x)))
 	}
 	steps := read[0].shape[0]
-	results := make([][]tensor, len(body.GetOutput())-len(states))
+	results := make([][]tensor, len(body.Outputs)-len(states))
 	for k := range results {
 		results[k] = make([]tensor, steps)
 	}
 	inner := evaluation{e.t, nil, maps.Clone(e.double)}
-	for k, x := range n.GetInput() {
-		inner.double[body.GetInput()[k].GetName()] = e.double[x]
+	for k, x := range n.Inputs {
+		inner.double[body.Inputs[k].Name] = e.double[x]
 	}
 	for step := range steps {
 		inner.values = maps.Clone(e.values)
 		for k, s := range states {
-			inner.values[body.GetInput()[k].GetName()] = s
+			inner.values[body.Inputs[k].Name] = s
 		}
 		for k, x := range read {
 			t := step
-			if a["scan_input_directions"].GetInts()[k] == 1 {
+			if a.ints("scan_input_directions")[k] == 1 {
 				t = steps - 1 - step
 			}
-			inner.values[body.GetInput()[len(states)+k].GetName()] = x.row(t)
+			inner.values[body.Inputs[len(states)+k].Name] = x.row(t)
 		}
 		inner.nodes(body)
 		states = slices.Clone(states)
-		for k, x := range body.GetOutput() {
-			v := inner.values[x.GetName()]
+		for k, x := range body.Outputs {
+			v := inner.values[x.Name]
 			if k < len(states) {
 				states[k] = v
 				continue
 			}
 			t := step
-			if a["scan_output_directions"].GetInts()[k-len(states)] == 1 {
+			if a.ints("scan_output_directions")[k-len(states)] == 1 {
 				t = steps - 1 - step
 			}
 			results[k-len(states)][t] = v
 		}
 	}
-	isDouble := func(k int) bool { return inner.double[body.GetOutput()[k].GetName()] }
+	isDouble := func(k int) bool { return inner.double[body.Outputs[k].Name] }
 	for k, s := range states {
-		e.set(n.GetOutput()[k], s, isDouble(k))
+		e.set(n.Outputs[k], s, isDouble(k))
 	}
 	for k, r := range results {
 		all := tensor{shape: append([]int{steps}, r[0].shape...)}
 		for _, x := range r {
 			all.x = append(all.x, x.x...)
 		}
-		e.set(n.GetOutput()[len(states)+k], all.transposed(order(all)), isDouble(len(states)+k))
+		e.set(n.Outputs[len(states)+k], all.transposed(order(all)), isDouble(len(states)+k))
 	}
 }

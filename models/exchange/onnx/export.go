@@ -5,10 +5,8 @@ import (
 	"io"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -45,25 +43,14 @@ func Export(m *models.Model, path string, o Options) (Summary, error) {
 	if err != nil {
 		return s, err
 	}
-	if size := proto.Size(file); size > largest {
+	if size := format.Size(file); size > largest {
 		return s, structured.BadInput("%s: the model takes %.1f GiB, and an ONNX file holds at most 2; export its weights instead (--weights)", path, float64(size)/(1<<30))
 	}
-	content, err := serialise(file)
-	if err != nil {
-		return s, err
-	}
-	return s, host.WriteFile(path, func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
-}
-
-func serialise(file *onnxpb.ModelProto) ([]byte, error) {
-	return proto.MarshalOptions{Deterministic: true}.Marshal(file)
+	return s, host.WriteFile(path, func(w io.Writer) error { return format.Write(w, file) })
 }
 
 // build translates the model.
-func build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
+func build(m *models.Model, o Options) (*format.Model, Summary, error) {
 	form := m.Net.Form()
 	perPosition, isChain := chainForm(form)
 	s := Summary{Structure: form.Structure.Name(), Decoded: isChain}
@@ -87,47 +74,45 @@ func build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 	if err != nil {
 		return nil, s, err
 	}
-	g := &onnxpb.GraphProto{Name: proto.String("dsp")}
+	g := &format.Graph{Name: "dsp"}
 	if isChain {
 		c := newChain(in, form.Parts[0].Width, parts[0].name, parts[1].name, perPosition, m.Constraints)
-		c.best("labels", "score")
-		g.Output = append(g.Output, valueInfo("labels", int64Type, dimBatch, dimTime), valueInfo("score", float32s, dimBatch))
+		labels, score := c.best()
+		in.output("labels", labels, format.Int64, dimBatch, dimTime)
+		in.output("score", score, format.Float, dimBatch)
 		if o.Marginals {
-			c.marginals("marginals", m.Temper())
-			g.Output = append(g.Output, valueInfo("marginals", float32s, dimBatch, dimTime, form.Parts[0].Width))
+			in.output("marginals", c.marginals(m.Temper()), format.Float, dimBatch, dimTime, form.Parts[0].Width)
 		}
 	} else {
 		for k, part := range form.Parts {
 			if x := parts[k]; x.name != "" {
-				in.addAs(part.Name, "Identity", []string{x.name})
-				g.Output = append(g.Output, valueInfo(part.Name, float32s, append(x.rows, part.Width)...))
+				in.output(part.Name, x.name, format.Float, append(x.rows, part.Width)...)
 			}
 		}
 	}
 	if in.err != nil {
 		return nil, s, in.err
 	}
-	slices.SortStableFunc(in.declared, func(a, b *onnxpb.ValueInfoProto) int { // lengths are last, whichever op asked for them first
-		return number(a.GetName() == inputLengths) - number(b.GetName() == inputLengths)
+	slices.SortStableFunc(in.declared, func(a, b *format.Array) int { // lengths are last, whichever op asked for them first
+		return number(a.Name == inputLengths) - number(b.Name == inputLengths)
 	})
-	g.Node, g.Initializer, g.Input = in.nodes, in.initializers, in.declared
-	for _, x := range g.Input {
-		s.Inputs = append(s.Inputs, x.GetName())
+	g.Nodes, g.Initializers, g.Inputs, g.Outputs = in.nodes, in.initializers, in.declared, in.outputs
+	for _, x := range g.Inputs {
+		s.Inputs = append(s.Inputs, x.Name)
 	}
-	for _, x := range g.Output {
-		s.Outputs = append(s.Outputs, x.GetName())
+	for _, x := range g.Outputs {
+		s.Outputs = append(s.Outputs, x.Name)
 	}
 	file := fileOf(g, describe(s))
 	file.ProducerVersion = &m.Version
-	file.MetadataProps, err = metadata(m, s)
+	file.Metadata, err = metadata(m, s)
 	return file, s, err
 }
 
-func fileOf(g *onnxpb.GraphProto, description string) *onnxpb.ModelProto {
-	return &onnxpb.ModelProto{
-		IrVersion: proto.Int64(irVersion), ProducerName: proto.String("dsp"), Graph: g,
-		OpsetImport: []*onnxpb.OperatorSetIdProto{{Domain: proto.String(""), Version: proto.Int64(opset)}},
-		DocString:   proto.String(description),
+func fileOf(g *format.Graph, description string) *format.Model {
+	return &format.Model{
+		IRVersion: irVersion, ProducerName: "dsp", Doc: description, Graph: g,
+		Operators: []*format.Version{{Domain: new(""), Version: opset}},
 	}
 }
 

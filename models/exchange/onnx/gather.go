@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -48,7 +49,7 @@ func (n *network) window(x string, width int) string {
 		if by != 0 && n.flow.Needs.Split {
 			side := n.once("side", func() string {
 				sources := n.of("Unsqueeze", n.sources(), n.ints(1))
-				return n.cast(n.of("Less", n.positions(), sources), int64Type)
+				return n.cast(n.of("Less", n.positions(), sources), format.Int64)
 			})
 			same := n.of("Equal", side, n.shifted(side, by, 2, n.int(-1)))
 			parts[k] = n.of("Where", n.of("Unsqueeze", same, n.ints(2)), parts[k], n.float(0))
@@ -118,7 +119,7 @@ func (n *network) bag(at int, s *graph.Step, o graph.Bag) {
 func (n *network) withZeros(name string, w []float32, rows, cols int) string {
 	return n.once(name+" and zeros", func() string {
 		for i, t := range n.initializers {
-			if t.GetName() == name {
+			if t.Name == name {
 				n.initializers = append(n.initializers[:i:i], n.initializers[i+1:]...)
 				break
 			}

@@ -1,9 +1,10 @@
 package onnx
 
 import (
-	"google.golang.org/protobuf/proto"
+	"slices"
+	"strings"
 
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	fitted "github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
@@ -27,10 +28,13 @@ const (
 	inputPieceCounts  = "piece_counts"  // int64 [B×T]: how many the word has
 )
 
-// inputs are the inputs of a graph, and what follows from them. Each is made when it is first asked for.
+// inputs are the inputs of a graph, what follows from them, and the outputs, which have their sizes. Each input is made
+// when it is first asked for.
 type inputs struct {
 	*builder
-	declared []*onnxpb.ValueInfoProto
+	declared []*format.Array
+	sizes    map[string]string // by the name of a free dimension: the vector of how many entries the caller gave
+	outputs  []*format.Array
 	made     map[string]string
 
 	standard       *fitted.Standard // of features, or nil
@@ -43,15 +47,69 @@ func newInputs(b *builder) *inputs {
 	b.reserve(inputLengths, inputFeatures, inputWords, inputCharacters, inputAttributes, inputValues, inputSources, inputEnds, inputEdges,
 		inputPieces, inputPieceLengths, inputFirstPieces, inputPieceCounts,
 		"edge_"+inputAttributes, "pair_"+inputAttributes, "edge_"+inputValues, "pair_"+inputValues)
-	return &inputs{builder: b, made: map[string]string{}}
+	return &inputs{builder: b, sizes: map[string]string{}, made: map[string]string{}}
 }
 
-// input declares an input. A dimension is a number or the name of a free one.
-func (in *inputs) input(name string, kind onnxpb.TensorProto_DataType, dims ...any) string {
+// input declares an input, and returns the array that stands for it. A dimension is a number or the name of a free one.
+func (in *inputs) input(name string, kind format.DataType, dims ...any) string {
 	return in.once(name, func() string {
 		in.declared = append(in.declared, valueInfo(name, kind, dims...))
-		return name
+		return in.filled(name, kind, dims)
 	})
+}
+
+// filled returns an input with an entry of padding along each free dimension of which the caller gives none: onnxruntime
+// stops its whole process, or fails, where loops and divisions meet an array without entries. Outputs are cut to the
+// sizes that the caller gave.
+func (in *inputs) filled(name string, kind format.DataType, dims []any) string {
+	least := make([]int, len(dims))
+	for axis, d := range dims {
+		if _, free := d.(string); free {
+			least[axis] = 1
+		}
+	}
+	if !slices.Contains(least, 1) {
+		return name
+	}
+	shape := in.of("Shape", name)
+	for axis, d := range dims {
+		if d, free := d.(string); free && in.sizes[d] == "" {
+			in.sizes[d] = in.slice(shape, 0, axis, axis+1)
+		}
+	}
+	missing := in.of("Max", in.of("Sub", in.ints(least...), shape), in.int(0))
+	pads := in.concat(0, in.ints(make([]int, len(dims))...), missing)
+	return in.of("Pad", name, pads, in.padding(name, kind))
+}
+
+// padding returns what stands for nothing in an input.
+func (in *inputs) padding(name string, kind format.DataType) string {
+	switch {
+	case kind == format.Bool:
+		return in.bools([]bool{false})
+	case kind == format.Float:
+		return in.float(0)
+	case name == inputCharacters || strings.HasSuffix(name, inputAttributes):
+		return in.int(-1)
+	}
+	return in.int(0)
+}
+
+// output makes an array an output, cut to the sizes of the inputs.
+func (in *inputs) output(name, x string, kind format.DataType, dims ...any) {
+	var axes []int
+	var ends []string
+	for axis, d := range dims {
+		if d, ok := d.(string); ok {
+			axes, ends = append(axes, axis), append(ends, in.sizes[d])
+		}
+	}
+	if len(axes) == 0 {
+		in.addAs(name, "Identity", []string{x})
+	} else {
+		in.addAs(name, "Slice", []string{x, in.ints(make([]int, len(axes))...), in.concat(0, ends...), in.ints(axes...)})
+	}
+	in.outputs = append(in.outputs, valueInfo(name, kind, dims...))
 }
 
 // once makes what the key stands for the first time.
@@ -64,21 +122,17 @@ func (in *inputs) once(key string, do func() string) string {
 	return at
 }
 
-func valueInfo(name string, kind onnxpb.TensorProto_DataType, dims ...any) *onnxpb.ValueInfoProto {
-	shape := &onnxpb.TensorShapeProto{}
+func valueInfo(name string, kind format.DataType, dims ...any) *format.Array {
+	shape := &format.Shape{}
 	for _, d := range dims {
-		dim := &onnxpb.TensorShapeProto_Dimension{}
 		switch d := d.(type) {
 		case int:
-			dim.Value = &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(d)}
+			shape.Dims = append(shape.Dims, &format.Dim{Size: int64(d)})
 		case string:
-			dim.Value = &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: d}
+			shape.Dims = append(shape.Dims, &format.Dim{Name: d})
 		}
-		shape.Dim = append(shape.Dim, dim)
 	}
-	return &onnxpb.ValueInfoProto{Name: &name, Type: &onnxpb.TypeProto{Value: &onnxpb.TypeProto_TensorType{
-		TensorType: &onnxpb.TypeProto_Tensor{ElemType: proto.Int32(int32(kind)), Shape: shape},
-	}}}
+	return &format.Array{Name: name, Type: &format.Type{Tensor: &format.TensorType{Elem: kind, Shape: shape}}}
 }
 
 // The names of the free dimensions.
@@ -91,11 +145,11 @@ const (
 )
 
 func (in *inputs) lengths() string {
-	return in.input(inputLengths, onnxpb.TensorProto_INT64, dimBatch)
+	return in.input(inputLengths, format.Int64, dimBatch)
 }
 
 // perPosition declares an input [B×T×…].
-func (in *inputs) perPosition(name string, kind onnxpb.TensorProto_DataType, last any) string {
+func (in *inputs) perPosition(name string, kind format.DataType, last any) string {
 	x := in.input(name, kind, dimBatch, dimTime, last)
 	in.sized(x)
 	return x
@@ -112,11 +166,11 @@ func (in *inputs) features(dim int) string {
 		var x string
 		switch {
 		case in.encoder == nil:
-			x = in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim)
+			x = in.perPosition(inputFeatures, format.Float, dim)
 		case dim == in.encoder.Width():
 			x = in.encoderRows()
 		default:
-			x = in.concat(2, in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim-in.encoder.Width()), in.encoderRows())
+			x = in.concat(2, in.perPosition(inputFeatures, format.Float, dim-in.encoder.Width()), in.encoderRows())
 		}
 		if in.standard == nil {
 			return x
@@ -126,11 +180,11 @@ func (in *inputs) features(dim int) string {
 }
 
 func (in *inputs) words(vocabularies int) string {
-	return in.perPosition(inputWords, onnxpb.TensorProto_INT64, vocabularies)
+	return in.perPosition(inputWords, format.Int64, vocabularies)
 }
 
 func (in *inputs) characters() string {
-	return in.perPosition(inputCharacters, onnxpb.TensorProto_INT64, dimCharacters)
+	return in.perPosition(inputCharacters, format.Int64, dimCharacters)
 }
 
 // size returns the vector B, T of the batch's sizes. An input with positions has to be declared before.

@@ -5,10 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -30,8 +28,8 @@ type part struct {
 //	attributes       the names of the attributes of positions, and edge_attributes of steps,
 //	hash_bits        or how many bits of a hash number them
 //	encoder          how words are cut into pieces (encoderUse), and tokenizer, its tokenizer.json
-func metadata(m *models.Model, s Summary) ([]*onnxpb.StringStringEntryProto, error) {
-	var all []*onnxpb.StringStringEntryProto
+func metadata(m *models.Model, s Summary) ([]*format.Entry, error) {
+	var all []*format.Entry
 	var failed error
 	add := func(key string, value any) {
 		text, ok := value.(string)
@@ -42,7 +40,7 @@ func metadata(m *models.Model, s Summary) ([]*onnxpb.StringStringEntryProto, err
 			}
 			text = string(b)
 		}
-		all = append(all, &onnxpb.StringStringEntryProto{Key: proto.String(key), Value: &text})
+		all = append(all, &format.Entry{Key: key, Value: &text})
 	}
 	names := func(key string, a *structured.Alphabet) {
 		if a != nil && a.Len() > 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -237,7 +238,7 @@ func (n *network) read(at int, s *graph.Step) {
 	case graph.SpaceFeatures:
 		x := ""
 		if in.Encoded > 0 { // the rows are an array of their own
-			x = n.perPosition(inputFeatures, float32s, in.Own())
+			x = n.perPosition(inputFeatures, format.Float, in.Own())
 		} else {
 			x = n.features(in.Dim)
 		}
@@ -249,7 +250,7 @@ func (n *network) read(at int, s *graph.Step) {
 	case graph.SpaceBoundary:
 		first := n.of("And", n.of("Equal", n.positions(), n.int(0)), n.alive())
 		both := n.concat(2, n.of("Unsqueeze", first, n.ints(2)), n.of("Unsqueeze", n.last(), n.ints(2)))
-		n.set(at, n.reshape(n.cast(both, float32s), -1, 2), f.Rows, 2)
+		n.set(at, n.reshape(n.cast(both, format.Float), -1, 2), f.Rows, 2)
 	default:
 		n.fail(fmt.Errorf("space %d is not one that a forward pass reads", s.Space))
 	}

@@ -7,17 +7,17 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/arrays"
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
+	"github.com/dsp-go/dsp/models/exchange/onnx/onnxtest"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/sys/host"
@@ -40,10 +40,7 @@ func modelAndData(t *testing.T, change func(c *config.Config)) (*models.Model, *
 	c.Columns, c.MinCount = "word=0,pos=1,label=-1", 1
 	change(&c)
 	if c.Train == "" && c.Task == "auto" {
-		c.Train = filepath.Join(t.TempDir(), "train.conll")
-		if err := os.WriteFile(c.Train, []byte(strings.Repeat(sentences, 5)+strings.Repeat("fox\tN\tO\n", 70)+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		c.Train = trainFile(t, strings.Repeat(sentences, 5)+strings.Repeat("fox\tN\tO\n", 70)+"\n")
 	}
 	if c.Dense == "features" {
 		c.Dense = writeFeatures(t, c.Train)
@@ -61,6 +58,16 @@ func modelAndData(t *testing.T, change func(c *config.Config)) (*models.Model, *
 		m.W[i] = float32(rng.NormFloat64())
 	}
 	return m, d.Train
+}
+
+// trainFile writes a file of sentences.
+func trainFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "train.conll")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // writeFeatures writes three dense features for each token of a file.
@@ -145,20 +152,20 @@ func TestGraphs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var file onnxpb.ModelProto
-			if err := proto.Unmarshal(content, &file); err != nil {
+			file, err := onnxtest.Read(content)
+			if err != nil {
 				t.Fatal(err)
 			}
-			if !proto.Equal(&file, built(t, m, Options{Marginals: g.marginals})) {
-				t.Error("the file does not hold what Build returns")
+			if !reflect.DeepEqual(file, built(t, m, Options{Marginals: g.marginals})) {
+				t.Error("the file does not hold what build returns")
 			}
-			checkInfos(t, "inputs", file.GetGraph().GetInput(), g.inputs, s.Inputs)
-			checkInfos(t, "outputs", file.GetGraph().GetOutput(), g.outputs, s.Outputs)
-			checkOrder(t, file.GetGraph(), map[string]bool{}, map[string]bool{})
-			checkInitializers(t, file.GetGraph())
+			checkInfos(t, "inputs", file.Graph.Inputs, g.inputs, s.Inputs)
+			checkInfos(t, "outputs", file.Graph.Outputs, g.outputs, s.Outputs)
+			checkOrder(t, file.Graph, map[string]bool{}, map[string]bool{})
+			checkInitializers(t, file.Graph)
 			meta := map[string]string{}
-			for _, e := range file.GetMetadataProps() {
-				meta[e.GetKey()] = e.GetValue()
+			for _, e := range file.Metadata {
+				meta[e.Key] = *e.Value
 			}
 			var labels []string
 			if err := json.Unmarshal([]byte(meta["labels"]), &labels); err != nil || !slices.Equal(labels, m.Labels.Names()) {
@@ -167,14 +174,14 @@ func TestGraphs(t *testing.T) {
 			if want := map[bool]string{true: "labels", false: "potentials"}[s.Decoded]; meta["outputs"] != want || meta["structure"] != s.Structure {
 				t.Errorf("metadata %q of a %s", meta, s.Structure)
 			}
-			if v := file.GetOpsetImport(); len(v) != 1 || v[0].GetVersion() != opset || v[0].GetDomain() != "" {
+			if v := file.Operators; len(v) != 1 || v[0].Version != opset || *v[0].Domain != "" {
 				t.Errorf("operators %v", v)
 			}
 		})
 	}
 }
 
-func built(t *testing.T, m *models.Model, o Options) *onnxpb.ModelProto {
+func built(t *testing.T, m *models.Model, o Options) *format.Model {
 	t.Helper()
 	file, _, err := build(m, o)
 	if err != nil {
@@ -184,7 +191,7 @@ func built(t *testing.T, m *models.Model, o Options) *onnxpb.ModelProto {
 }
 
 // checkInfos compares arrays with descriptions such as "labels[batch time]". D and R stand for any number.
-func checkInfos(t *testing.T, what string, infos []*onnxpb.ValueInfoProto, want, names []string) {
+func checkInfos(t *testing.T, what string, infos []*format.Array, want, names []string) {
 	t.Helper()
 	if len(infos) != len(want) || len(names) != len(want) {
 		t.Errorf("%s %v (%v), want %v", what, infos, names, want)
@@ -193,10 +200,10 @@ func checkInfos(t *testing.T, what string, infos []*onnxpb.ValueInfoProto, want,
 	for i, info := range infos {
 		name, dims, _ := strings.Cut(strings.TrimSuffix(want[i], "]"), "[")
 		fields := strings.Fields(dims)
-		of := info.GetType().GetTensorType().GetShape().GetDim()
-		same := info.GetName() == name && names[i] == name && len(of) == len(fields)
+		of := info.Type.Tensor.Shape.Dims
+		same := info.Name == name && names[i] == name && len(of) == len(fields)
 		for k := 0; same && k < len(of); k++ {
-			n, free := of[k].GetDimValue(), of[k].GetDimParam()
+			n, free := of[k].Size, of[k].Name
 			switch {
 			case fields[k] == "D" || fields[k] == "R":
 				same = n > 0
@@ -213,7 +220,7 @@ func checkInfos(t *testing.T, what string, infos []*onnxpb.ValueInfoProto, want,
 }
 
 // checkOrder checks that every array is made once, before it is read; a body may read what was made before its loop.
-func checkOrder(t *testing.T, g *onnxpb.GraphProto, before, all map[string]bool) {
+func checkOrder(t *testing.T, g *format.Graph, before, all map[string]bool) {
 	t.Helper()
 	known := map[string]bool{}
 	for name := range before {
@@ -225,63 +232,63 @@ func checkOrder(t *testing.T, g *onnxpb.GraphProto, before, all map[string]bool)
 		}
 		known[name], all[name] = true, true
 	}
-	for _, x := range g.GetInput() {
-		made(x.GetName())
+	for _, x := range g.Inputs {
+		made(x.Name)
 	}
-	for _, x := range g.GetInitializer() {
-		made(x.GetName())
+	for _, x := range g.Initializers {
+		made(x.Name)
 	}
-	for _, n := range g.GetNode() {
-		for _, x := range n.GetInput() {
+	for _, n := range g.Nodes {
+		for _, x := range n.Inputs {
 			if !known[x] {
-				t.Errorf("%s %s reads %q, which is not made before", n.GetOpType(), n.GetName(), x)
+				t.Errorf("%s %s reads %q, which is not made before", n.Op, n.Name, x)
 			}
 		}
-		for _, a := range n.GetAttribute() {
-			if a.GetG() != nil {
-				checkOrder(t, a.GetG(), known, all)
+		for _, a := range n.Attributes {
+			if a.Graph != nil {
+				checkOrder(t, a.Graph, known, all)
 			}
 		}
-		for _, x := range n.GetOutput() {
+		for _, x := range n.Outputs {
 			made(x)
 		}
 	}
-	for _, x := range g.GetOutput() {
-		if !known[x.GetName()] {
-			t.Errorf("output %q is not made", x.GetName())
+	for _, x := range g.Outputs {
+		if !known[x.Name] {
+			t.Errorf("output %q is not made", x.Name)
 		}
 	}
 }
 
 // checkInitializers checks that constants have the bytes that their shapes ask for, and that something reads each.
-func checkInitializers(t *testing.T, g *onnxpb.GraphProto) {
+func checkInitializers(t *testing.T, g *format.Graph) {
 	t.Helper()
 	read := map[string]bool{}
-	var reads func(g *onnxpb.GraphProto)
-	reads = func(g *onnxpb.GraphProto) {
-		for _, n := range g.GetNode() {
-			for _, x := range n.GetInput() {
+	var reads func(g *format.Graph)
+	reads = func(g *format.Graph) {
+		for _, n := range g.Nodes {
+			for _, x := range n.Inputs {
 				read[x] = true
 			}
-			for _, a := range n.GetAttribute() {
-				if a.GetG() != nil {
-					reads(a.GetG())
+			for _, a := range n.Attributes {
+				if a.Graph != nil {
+					reads(a.Graph)
 				}
 			}
 		}
 	}
 	reads(g)
-	sizes := map[onnxpb.TensorProto_DataType]int{onnxpb.TensorProto_FLOAT: 4, onnxpb.TensorProto_DOUBLE: 8, onnxpb.TensorProto_INT64: 8, onnxpb.TensorProto_BOOL: 1}
-	for _, x := range g.GetInitializer() {
-		n := sizes[onnxpb.TensorProto_DataType(x.GetDataType())]
-		for _, d := range x.GetDims() {
+	sizes := map[format.DataType]int{format.Float: 4, format.Double: 8, format.Int64: 8, format.Bool: 1}
+	for _, x := range g.Initializers {
+		n := sizes[x.Type]
+		for _, d := range x.Dims {
 			n *= int(d)
 		}
-		if n != len(x.GetRawData()) {
-			t.Errorf("%s %v has %d bytes, want %d", x.GetName(), x.GetDims(), len(x.GetRawData()), n)
+		if n != len(x.Raw) {
+			t.Errorf("%s %v has %d bytes, want %d", x.Name, x.Dims, len(x.Raw), n)
 		}
-		if !read[x.GetName()] {
-			t.Errorf("nothing reads %s", x.GetName())
+		if !read[x.Name] {
+			t.Errorf("nothing reads %s", x.Name)
 		}
 	}
 }

@@ -6,10 +6,29 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 )
 
-type attributesOf = map[string]*onnxpb.AttributeProto
+// attributesOf are the attributes of a node by name.
+type attributesOf map[string]*format.Attribute
+
+// int returns an attribute, 0 if it is not given.
+func (a attributesOf) int(name string) int {
+	if x := a[name]; x != nil {
+		return int(*x.Int)
+	}
+	return 0
+}
+
+// ints returns an attribute, nil if it is not given.
+func (a attributesOf) ints(name string) (all []int) {
+	if x := a[name]; x != nil {
+		for _, i := range x.Ints {
+			all = append(all, int(i))
+		}
+	}
+	return all
+}
 
 // operators are those that graphs use, as the specification of ONNX defines them, for the cases that occur.
 var operators map[string]func(x []tensor, a attributesOf) tensor
@@ -66,12 +85,12 @@ func init() {
 		"Expand": func(x []tensor, _ attributesOf) tensor {
 			return mapped(func(v []float64) float64 { return v[0] }, x[0], zerosOf(x[1].ints()...))
 		},
-		"Transpose": func(x []tensor, a attributesOf) tensor { return x[0].transposed(numbers(a["perm"])) },
-		"Concat":    func(x []tensor, a attributesOf) tensor { return concatenation(x, int(a["axis"].GetI())) },
+		"Transpose": func(x []tensor, a attributesOf) tensor { return x[0].transposed(a.ints("perm")) },
+		"Concat":    func(x []tensor, a attributesOf) tensor { return concatenation(x, a.int("axis")) },
 		"Slice":     slice,
 		"Pad":       pad,
 		"Gather": func(x []tensor, a attributesOf) tensor {
-			axis := int(a["axis"].GetI())
+			axis := a.int("axis")
 			front := []int{axis}
 			for k := range x[0].shape {
 				if k != axis {
@@ -92,7 +111,7 @@ func init() {
 			return y.transposed(order)
 		},
 		"GatherElements": func(x []tensor, a attributesOf) tensor {
-			out, i, axis := zerosOf(x[1].shape...), 0, x[0].axis(int(a["axis"].GetI()))
+			out, i, axis := zerosOf(x[1].shape...), 0, x[0].axis(a.int("axis"))
 			each(out.shape, func(at []int) {
 				from := slices.Clone(at)
 				from[axis] = int(x[1].x[i])
@@ -129,20 +148,20 @@ func init() {
 			})
 		},
 		"ReduceSum": func(x []tensor, a attributesOf) tensor {
-			return x[0].reduced(x[1].ints()[0], a["keepdims"].GetI() == 1, sum)
+			return x[0].reduced(x[1].ints()[0], a.int("keepdims") == 1, sum)
 		},
 		"ReduceMax": func(x []tensor, a attributesOf) tensor {
-			return x[0].reduced(x[1].ints()[0], a["keepdims"].GetI() == 1, func(xs []float64) float64 { return slices.Max(xs) })
+			return x[0].reduced(x[1].ints()[0], a.int("keepdims") == 1, func(xs []float64) float64 { return slices.Max(xs) })
 		},
 		"ReduceLogSumExp": func(x []tensor, a attributesOf) tensor {
-			return x[0].reduced(x[1].ints()[0], a["keepdims"].GetI() == 1, logSumExp)
+			return x[0].reduced(x[1].ints()[0], a.int("keepdims") == 1, logSumExp)
 		},
 		"ReduceProd": func(x []tensor, _ attributesOf) tensor { return vector([]int{product(x[0].ints())}) },
 		"ArgMax": func(x []tensor, a attributesOf) tensor {
-			return x[0].reduced(int(a["axis"].GetI()), a["keepdims"].GetI() == 1, func(xs []float64) float64 { return float64(slices.Index(xs, slices.Max(xs))) })
+			return x[0].reduced(a.int("axis"), a.int("keepdims") == 1, func(xs []float64) float64 { return float64(slices.Index(xs, slices.Max(xs))) })
 		},
 		"Softmax": func(x []tensor, a attributesOf) tensor {
-			return x[0].along(int(a["axis"].GetI()), func(xs []float64) {
+			return x[0].along(a.int("axis"), func(xs []float64) {
 				z := logSumExp(xs)
 				for i, x := range xs {
 					xs[i] = math.Exp(x - z)
@@ -156,7 +175,7 @@ func init() {
 					variance += (x - mean) * (x - mean) / float64(len(xs))
 				}
 				for i, x := range xs {
-					xs[i] = (x - mean) / math.Sqrt(variance+float64(a["epsilon"].GetF()))
+					xs[i] = (x - mean) / math.Sqrt(variance+float64(*a["epsilon"].Float))
 				}
 			})
 			return mapped(func(v []float64) float64 { return v[0] * v[1] }, y, x[1])
@@ -191,14 +210,6 @@ func init() {
 	}
 }
 
-func numbers(a *onnxpb.AttributeProto) []int {
-	var all []int
-	for _, x := range a.GetInts() {
-		all = append(all, int(x))
-	}
-	return all
-}
-
 func sum(xs []float64) float64 {
 	s := 0.0
 	for _, x := range xs {
@@ -225,26 +236,35 @@ func concatenation(x []tensor, axis int) tensor {
 }
 
 func slice(x []tensor, _ attributesOf) tensor {
-	lo, hi, axis, step := x[1].ints()[0], x[2].ints()[0], x[3].ints()[0], 1
-	if len(x) > 4 {
-		step = x[4].ints()[0]
+	out := x[0]
+	for k, axis := range x[3].ints() {
+		step := 1
+		if len(x) > 4 {
+			step = x[4].ints()[k]
+		}
+		out = out.sliced(axis, x[1].ints()[k], x[2].ints()[k], step)
 	}
-	n := x[0].shape[axis]
+	return out
+}
+
+// sliced returns the entries lo, lo+step, … before hi along an axis; negative ones count from the end.
+func (t tensor) sliced(axis, lo, hi, step int) tensor {
+	n := t.shape[axis]
 	if lo < 0 {
 		lo = max(0, lo+n)
 	}
 	if hi < 0 {
 		hi += n
 	}
-	shape := slices.Clone(x[0].shape)
+	shape := slices.Clone(t.shape)
 	shape[axis] = 0
-	out, inner := tensor{shape: shape}, product(x[0].shape[axis+1:])
+	out, inner := tensor{shape: shape}, product(t.shape[axis+1:])
 	for i := lo; i < min(hi, n); i += step {
 		shape[axis]++
 	}
 	for o := range product(shape[:axis]) {
 		for i := lo; i < min(hi, n); i += step {
-			out.x = append(out.x, x[0].x[(o*n+i)*inner:(o*n+i+1)*inner]...)
+			out.x = append(out.x, t.x[(o*n+i)*inner:(o*n+i+1)*inner]...)
 		}
 	}
 	return out
@@ -293,8 +313,8 @@ func matmul(x []tensor, _ attributesOf) tensor {
 }
 
 func convolve(x []tensor, a attributesOf) tensor {
-	in, w, stride, pads := x[0], x[1], 1, numbers(a["pads"])
-	if s := numbers(a["strides"]); s != nil {
+	in, w, stride, pads := x[0], x[1], 1, a.ints("pads")
+	if s := a.ints("strides"); s != nil {
 		stride = s[0]
 	}
 	k := w.shape[2]

@@ -1,7 +1,7 @@
 package onnx
 
 import (
-	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/exchange/onnx/format"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -10,14 +10,14 @@ import (
 // the target item at position h. Rows of edges are [B·E].
 
 func (in *inputs) sources() string {
-	return in.input(inputSources, onnxpb.TensorProto_INT64, dimBatch)
+	return in.input(inputSources, format.Int64, dimBatch)
 }
 
 func (n *network) edgeFeatures() string {
-	return n.input(inputEdges, float32s, dimBatch, dimEdges, n.shape.EdgeDim)
+	return n.input(inputEdges, format.Float, dimBatch, dimEdges, n.shape.EdgeDim)
 }
 
-func (n *network) ends() string { return n.input(inputEnds, int64Type, dimBatch, dimEdges, 2) }
+func (n *network) ends() string { return n.input(inputEnds, format.Int64, dimBatch, dimEdges, 2) }
 
 // pairSize returns B, T, T or B, E.
 func (n *network) pairSize() string {

@@ -89,9 +89,9 @@ func TestFunctionsOfOwnNetworks(t *testing.T) {
 				m.W[j] = float32(j%4) - 1.3
 			}
 			file := built(t, m, Options{Marginals: true})
-			checkOrder(t, file.GetGraph(), map[string]bool{}, map[string]bool{})
-			checkInitializers(t, file.GetGraph())
-			checkPredictions(t, m, d, run(t, file.GetGraph(), batch(d)))
+			checkOrder(t, file.Graph, map[string]bool{}, map[string]bool{})
+			checkInitializers(t, file.Graph)
+			checkPredictions(t, m, d, run(t, file.Graph, batch(d)))
 		})
 	}
 }
