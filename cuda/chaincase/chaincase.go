@@ -52,7 +52,8 @@ func (c *Case) Move(d *device.Device, chains, positions int) {
 	}
 	c.On = &cudaoracles.Chains{
 		B: b, N: n, Y: θ.Y, PerPosition: θ.PerPosition,
-		Offsets: device.New[int32](d, b+1, "offsets"), Node: device.New[float32](d, n*θ.Y, "node"), Edge: device.New[float32](d, edges, "edge"),
+		Offsets: device.New[int32](d, b+1, "offsets"), Node: device.New[float32](d, n*θ.Y, "node"),
+		Edge: device.New[float32](d, edges, "edge"),
 	}
 	offsets := make([]int32, b+1)
 	for i := range offsets {
@@ -61,7 +62,8 @@ func (c *Case) Move(d *device.Device, chains, positions int) {
 			c.On.Longest = max(c.On.Longest, int(offsets[i]-offsets[i-1]))
 		}
 	}
-	c.Augmentation = cudaoracles.Augmentation{Gold: device.New[int32](d, n, "gold"), ByLength: c.Loss.ByLength, Loss: c.With}
+	c.Augmentation = cudaoracles.Augmentation{Gold: device.New[int32](d, n, "gold"), ByLength: c.Loss.ByLength,
+		Loss: c.With}
 	device.Upload(d, c.On.Offsets, offsets)
 	device.Upload(d, c.On.Node, θ.Node)
 	device.Upload(d, c.On.Edge, θ.Edge)

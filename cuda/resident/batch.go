@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Batch is a choice of examples of one data set, as structured.Batch is. Its arrays have the size of its capacities, so that a
-// captured graph can be replayed with another choice.
+// Batch is a choice of examples of one data set, as structured.Batch is. Its arrays have the size of its capacities, so
+// that a captured graph can be replayed with another choice.
 type Batch struct {
 	Data *Data
 
@@ -18,11 +18,16 @@ type Batch struct {
 	Others                int // capacity: rows of each other table of the data
 	Chars                 int // capacity: characters of words
 
-	Examples   device.Array[int32]   // [Chains] −1 beyond B
-	Offsets    device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
-	Pairs      device.Array[int32]   // [Chains+1] first pair of each chain; n positions have n·n pairs, n source and m target items n·m, a graph its edges. Zeros if the data has no other tables
-	Sources    device.Array[int32]   // [Chains+1] first source item of each chain. Zeros if the data has none
-	PairSource device.Array[int32]   // [capacity of other tables] row of each pair in the data's table of pairs, if that has attributes, or of each edge in that of edges; −1 beyond
+	Examples device.Array[int32] // [Chains] −1 beyond B
+	// [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
+	Offsets device.Array[int32]
+	// [Chains+1] first pair of each chain; n positions have n·n pairs, n source and m target items n·m, a graph its edges.
+	// Zeros if the data has no other tables
+	Pairs   device.Array[int32]
+	Sources device.Array[int32] // [Chains+1] first source item of each chain. Zeros if the data has none
+	// [capacity of other tables] row of each pair in the data's table of pairs, if that has attributes, or of each edge in
+	// that of edges; −1 beyond
+	PairSource device.Array[int32]
 	Characters device.Array[int32]   // [Chains+1] first character of each chain. Zeros if the data has no characters
 	Source     device.Array[int32]   // [Rows] position in Data of each row; −1 from N on
 	Chain      device.Array[int32]   // [Rows] chain of each row; −1 from N on
@@ -34,9 +39,11 @@ type Batch struct {
 	host   []int32             // the last upload of header
 }
 
-// NewBatch returns an empty batch with capacity for this many chains and positions (rows), and for longest positions in a chain.
+// NewBatch returns an empty batch with capacity for this many chains and positions (rows), and for longest positions in
+// a chain.
 func NewBatch(data *Data, chains, rows, longest int) *Batch {
-	return data.NewBatch(Capacity{Chains: chains, Rows: rows, Longest: longest, Chars: graph.CharBucket(data.CharactersBetween(0, data.Set.Positions()))})
+	return data.NewBatch(Capacity{Chains: chains, Rows: rows, Longest: longest,
+		Chars: graph.CharBucket(data.CharactersBetween(0, data.Set.Positions()))})
 }
 
 // NewBatch returns an empty batch of the given capacity.
@@ -103,12 +110,13 @@ func (b *Batch) Chosen() []int {
 	return all
 }
 
-// Set makes b the batch of the given examples, without repetitions. They must fit. Call it outside of captured graphs, before
-// replays.
+// Set makes b the batch of the given examples, without repetitions. They must fit. Call it outside of captured graphs,
+// before replays.
 func (b *Batch) Set(examples []int) {
 	d, set := b.Data.Device, b.Data.Set
 	if !b.Fits(examples) {
-		d.Fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d per chain", len(examples), b.Chains, b.Rows, b.Longest))
+		d.Fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d per chain", len(examples),
+			b.Chains, b.Rows, b.Longest))
 		return
 	}
 	which, offsets, pairs := b.host[:b.Chains], b.host[b.Chains:2*b.Chains+1], b.host[2*b.Chains+1:3*b.Chains+2]
@@ -131,13 +139,15 @@ func (b *Batch) Set(examples []int) {
 	offsets[b.Chains], pairs[b.Chains], characters[b.Chains], sources[b.Chains] = n, squares, letters, first
 	b.B, b.N = len(examples), int(n)
 	device.Upload(d, b.header, b.host)
-	d.Launch("batch", device.Dim{X: device.CeilDiv(max(b.Rows, b.Chains), device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
+	d.Launch("batch", device.Dim{X: device.CeilDiv(max(b.Rows, b.Chains), device.BlockThreads)},
+		device.Dim{X: device.BlockThreads}, 0,
 		b.Examples, b.Offsets, int32(b.Chains), int32(b.Rows), b.Data.Offsets, b.Data.Labels, b.Data.Weights,
 		b.Source, b.Chain, b.Gold, b.Weight)
 	b.setPairs()
 }
 
-// SetSeed sets the dropout seed of the networks for this batch; 0 turns dropout off. Call it outside of captured graphs.
+// SetSeed sets the dropout seed of the networks for this batch; 0 turns dropout off. Call it outside of captured
+// graphs.
 func (b *Batch) SetSeed(seed uint64) { device.Upload(b.Data.Device, b.Seed, []uint64{seed}) }
 
 // setPairs uploads what depends on the pairs of the chosen examples.
@@ -146,6 +156,7 @@ func (b *Batch) setPairs() {
 	if data.PairAttributes == nil && data.Edges == nil || b.Others == 0 {
 		return
 	}
-	data.Device.Launch("pair_sources", device.Dim{X: device.CeilDiv(b.Others, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
+	data.Device.Launch("pair_sources", device.Dim{X: device.CeilDiv(b.Others, device.BlockThreads)},
+		device.Dim{X: device.BlockThreads}, 0,
 		b.Examples, b.Pairs, data.Pairs, int32(b.Chains), uint32(b.Others), b.PairSource)
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Capacity bounds a batch: its chains, its positions, the positions of one chain, the rows of any other table, and the characters of its
-// words. It depends only on the batch, the data and the scorer, so that a batch gives the same bits whatever was evaluated before.
+// Capacity bounds a batch: its chains, its positions, the positions of one chain, the rows of any other table, and the
+// characters of its words. It depends only on the batch, the data and the scorer, so that a batch gives the same bits
+// whatever was evaluated before.
 type Capacity struct{ Chains, Rows, Longest, Others, Chars int }
 
 // sizeOf returns the smallest capacity that holds the examples.
@@ -37,7 +38,8 @@ func (data *Data) CharactersBetween(lo, hi int) int {
 	return data.Set.Characters.Rows(lo, hi)
 }
 
-// StepCapacity returns the capacity for a step on the examples: sizeOf, rounded up so that steps of similar size share memory and graphs.
+// StepCapacity returns the capacity for a step on the examples: sizeOf, rounded up so that steps of similar size share
+// memory and graphs.
 func (data *Data) StepCapacity(examples []int) Capacity {
 	n := data.sizeOf(examples)
 	n.Chains, n.Rows, n.Longest = roundedUp(n.Chains), graph.Bucket(n.Rows), roundedUp(n.Longest)
@@ -53,18 +55,20 @@ func (data *Data) StepCapacity(examples []int) Capacity {
 // roundedUp returns the smallest power of two that is at least n.
 func roundedUp(n int) int { return 1 << bits.Len(uint(max(1, n)-1)) }
 
-// PassPositions is the most positions that a full pass evaluates at once. passNumbers bounds the size of each part of their marginals, in
-// which a tied part has one row per example, and of each array of a network.
+// PassPositions is the most positions that a full pass evaluates at once. passNumbers bounds the size of each part of
+// their marginals, in which a tied part has one row per example, and of each array of a network.
 const (
 	PassPositions = 1 << 16
 	passNumbers   = 1 << 28
 )
 
-// Widths are the most numbers that one position, one row of another table and one character have in any array of a network; 0 for none.
+// Widths are the most numbers that one position, one row of another table and one character have in any array of a
+// network; 0 for none.
 type Widths struct{ Row, Other, Char int }
 
-// PassCapacity returns the capacity of a full pass over the data for potentials of the given form from a network of the given widths. Its
-// batches are consecutive examples with up to that many positions in total, or a single longer example.
+// PassCapacity returns the capacity of a full pass over the data for potentials of the given form from a network of the
+// given widths. Its batches are consecutive examples with up to that many positions in total, or a single longer
+// example.
 func (data *Data) PassCapacity(positions int, form structured.Form, w Widths) Capacity {
 	positions = min(positions, max(1, passNumbers/max(1, w.Row)))
 	widest, others, chars := 1, max(1, passNumbers/max(1, w.Other)), max(1, passNumbers/max(1, w.Char))
@@ -84,13 +88,16 @@ func (data *Data) PassCapacity(positions int, form structured.Form, w Widths) Ca
 		now := data.sizeOf(left[:1])
 		for now.Chains < len(left) {
 			next := data.sizeOf(left[now.Chains : now.Chains+1])
-			if now.Rows+next.Rows > positions || now.Chains == chains || now.Others+next.Others > others || now.Chars+next.Chars > chars {
+			if now.Rows+next.Rows > positions || now.Chains == chains || now.Others+next.Others > others ||
+				now.Chars+next.Chars > chars {
 				break
 			}
-			now = Capacity{now.Chains + 1, now.Rows + next.Rows, max(now.Longest, next.Longest), now.Others + next.Others, now.Chars + next.Chars}
+			now = Capacity{now.Chains + 1, now.Rows + next.Rows, max(now.Longest, next.Longest), now.Others + next.Others,
+				now.Chars + next.Chars}
 		}
 		left = left[now.Chains:]
-		most = Capacity{max(most.Chains, now.Chains), max(most.Rows, now.Rows), max(most.Longest, now.Longest), max(most.Others, now.Others), max(most.Chars, now.Chars)}
+		most = Capacity{max(most.Chains, now.Chains), max(most.Rows, now.Rows), max(most.Longest, now.Longest),
+			max(most.Others, now.Others), max(most.Chars, now.Chars)}
 	}
 	most.Rows = graph.Bucket(most.Rows)
 	if len(data.Set.Tables) > 0 {

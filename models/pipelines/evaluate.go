@@ -24,7 +24,8 @@ type EvaluateOptions struct {
 func (p *Pipeline) Parses() bool { return p.stages[treesStage] != nil }
 
 // Evaluate compares what the pipeline makes of the raw text of a treebank, or of its words, with the treebank.
-func (p *Pipeline) Evaluate(ctx context.Context, gold []conllu.Sentence, name string, o EvaluateOptions) (conll18.Scores, error) {
+func (p *Pipeline) Evaluate(ctx context.Context, gold []conllu.Sentence, name string,
+	o EvaluateOptions) (conll18.Scores, error) {
 	parses := p.Parses()
 	options := Options{Fill: All(), Threads: o.Threads}
 	var out bytes.Buffer
@@ -90,7 +91,8 @@ func checkTree(s *conllu.Sentence, name string) error {
 	for k := range s.Words {
 		head, ok := headOf(s.Words[k].Fields[conllu.Head], len(s.Words))
 		if !ok {
-			return structured.BadInput("%s: the sentence of line %d has head %q of word %d, expected %s", name, s.Line, s.Words[k].Fields[conllu.Head], k+1, trees.HeadRange(len(s.Words)))
+			return structured.BadInput("%s: the sentence of line %d has head %q of word %d, expected %s", name, s.Line,
+				s.Words[k].Fields[conllu.Head], k+1, trees.HeadRange(len(s.Words)))
 		}
 		heads[k] = head
 	}

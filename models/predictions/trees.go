@@ -82,7 +82,9 @@ func (j *treeJSONLayout) Add(text []byte, d *structured.Dataset, i int, p *Predi
 			return append(j.tree(append(text, '{'), &p.NBest[k]), '}')
 		})
 	}
-	text = appendQuestions(text, j.o, p, func(text []byte, y []int32) []byte { return append(j.arcs(append(text, '{'), y), '}') })
+	text = appendQuestions(text, j.o, p, func(text []byte, y []int32) []byte {
+		return append(j.arcs(append(text, '{'), y), '}')
+	})
 	n := len(p.Labels) / 2
 	if j.o.Confidence {
 		text = append(text, `,"confidence":`...)

@@ -77,7 +77,8 @@ func predictedLinks(r io.Reader, name string, gold *alignments.Corpus) ([][]alig
 		all = append(all, c.LinksOf(i))
 	}
 	if c.Len() != gold.Len() {
-		return nil, structured.BadInput("%s: found %d sentence pairs, expected the %d of %s", name, c.Len(), gold.Len(), gold.Name)
+		return nil, structured.BadInput("%s: found %d sentence pairs, expected the %d of %s", name,
+			c.Len(), gold.Len(), gold.Name)
 	}
 	return all, nil
 }

@@ -1,7 +1,8 @@
-// Package branching finds the best assignment of a factor graph of any order, and proves it: a solver that can be stopped at any time with its best assignment
-// so far and an upper bound of the best value.
+// Package branching finds the best assignment of a factor graph of any order, and proves it: a solver that can be
+// stopped at any time with its best assignment so far and an upper bound of the best value.
 //
-// It works in whole numbers (network.go), so that bounds and pruning are exact; what rounding the tables loses is told. Its stages are
+// It works in whole numbers (network.go), so that bounds and pruning are exact; what rounding the tables loses is told.
+// Its stages are
 //
 //	functional.go     variables that others settle, as equality does, are left out
 //	messages.go       value moves between tables, which lowers a bound (sequential reweighted message passing); states that can be in no better assignment go

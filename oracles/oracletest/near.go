@@ -44,7 +44,8 @@ func NearMarginals(t Failer, what string, got, want *structured.Marginals, toler
 }
 
 // nearExample is Near for example i of got and example b of want.
-func nearExample(t Failer, what string, got *structured.Marginals, i int, want *structured.Marginals, b int, tolerance float64) {
+func nearExample(t Failer, what string, got *structured.Marginals, i int, want *structured.Marginals,
+	b int, tolerance float64) {
 	t.Helper()
 	for k := range want.Parts {
 		NearAll(t, what+" of "+want.Parts[k].Name, got.Parts[k].Of(i), want.Parts[k].Of(b), tolerance)

@@ -7,4 +7,5 @@ import (
 )
 
 // Labels of sequences.
-var _ = builtin(Kind{Structure: chains.Chain{}, Oracle: func() oracles.Maximiser { return chain.New() }, Small: chains.Small, Chart: chain.Declare})
+var _ = builtin(Kind{Structure: chains.Chain{}, Oracle: func() oracles.Maximiser { return chain.New() },
+	Small: chains.Small, Chart: chain.Declare})

@@ -7,4 +7,5 @@ import (
 )
 
 // One of several candidates.
-var _ = builtin(Kind{Structure: choices.Choice{}, Oracle: func() oracles.Maximiser { return choice.New() }, Small: choices.Small})
+var _ = builtin(Kind{Structure: choices.Choice{}, Oracle: func() oracles.Maximiser { return choice.New() },
+	Small: choices.Small})

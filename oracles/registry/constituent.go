@@ -7,4 +7,5 @@ import (
 )
 
 // Trees of constituents.
-var _ = builtin(Kind{Structure: constituents.Tree{}, Oracle: func() oracles.Maximiser { return constituent.New() }, Small: constituents.Small, Chart: constituent.Declare})
+var _ = builtin(Kind{Structure: constituents.Tree{}, Oracle: func() oracles.Maximiser { return constituent.New() },
+	Small: constituents.Small, Chart: constituent.Declare})

@@ -7,4 +7,5 @@ import (
 )
 
 // Paths through the pairs of two sequences.
-var _ = builtin(Kind{Structure: monotone.Alignment{}, Oracle: func() oracles.Maximiser { return align.New() }, Small: monotone.Small, Chart: align.Declare})
+var _ = builtin(Kind{Structure: monotone.Alignment{}, Oracle: func() oracles.Maximiser { return align.New() },
+	Small: monotone.Small, Chart: align.Declare})

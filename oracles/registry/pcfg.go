@@ -8,5 +8,6 @@ import (
 
 // Derivations of sentences by grammars.
 var _ = builtin(Kind{
-	Structure: pcfg.Tree{}, Oracle: func() oracles.Maximiser { return grammars.New() }, Small: pcfg.Small, Chart: grammars.Declare,
+	Structure: pcfg.Tree{}, Oracle: func() oracles.Maximiser { return grammars.New() },
+	Small: pcfg.Small, Chart: grammars.Declare,
 })

@@ -7,4 +7,5 @@ import (
 )
 
 // Labels of sequences that depend on the two before.
-var _ = builtin(Kind{Structure: chains.Second{}, Oracle: func() oracles.Maximiser { return chain.NewSecond() }, Small: chains.SmallSecond, Chart: chain.DeclareSecond})
+var _ = builtin(Kind{Structure: chains.Second{}, Oracle: func() oracles.Maximiser { return chain.NewSecond() },
+	Small: chains.SmallSecond, Chart: chain.DeclareSecond})

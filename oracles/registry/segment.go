@@ -8,6 +8,8 @@ import (
 
 // Labelled segments of sequences, without and with a loss that counts them.
 func init() {
-	builtin(Kind{Structure: segments.Segments{}, Oracle: func() oracles.Maximiser { return segment.New() }, Small: segments.Small, Chart: segment.Declare})
-	builtin(Kind{Structure: segments.Counted{}, Oracle: func() oracles.Maximiser { return segment.New() }, Small: segments.SmallCounted})
+	builtin(Kind{Structure: segments.Segments{}, Oracle: func() oracles.Maximiser { return segment.New() },
+		Small: segments.Small, Chart: segment.Declare})
+	builtin(Kind{Structure: segments.Counted{}, Oracle: func() oracles.Maximiser { return segment.New() },
+		Small: segments.SmallCounted})
 }

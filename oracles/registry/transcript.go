@@ -7,4 +7,5 @@ import (
 )
 
 // Labels of the frames of lines, which read as strings.
-var _ = builtin(Kind{Structure: transcripts.Frames{}, Oracle: func() oracles.Maximiser { return transcript.New() }, Small: transcripts.Small})
+var _ = builtin(Kind{Structure: transcripts.Frames{}, Oracle: func() oracles.Maximiser { return transcript.New() },
+	Small: transcripts.Small})

@@ -16,5 +16,6 @@ func init() {
 		builtin(k)
 	}
 	siblings := trees.SpanningTree{Siblings: true}
-	builtin(Kind{Structure: siblings, Oracle: func() oracles.Maximiser { return tree.NewSiblings() }, Small: siblings.Small, Chart: tree.Declare})
+	builtin(Kind{Structure: siblings, Oracle: func() oracles.Maximiser { return tree.NewSiblings() },
+		Small: siblings.Small, Chart: tree.Declare})
 }

@@ -58,14 +58,16 @@ func ReadBrackets(d *structured.Dataset, among bool) (bool, error) {
 			tag := outside
 			switch {
 			case opens && inside != "":
-				return false, structured.BadInput("%s: %s opens inside of (%s*, expected *) before it: entities in others are not read",
+				return false, structured.BadInput("%s: %s opens inside of (%s*, expected *) before it: entities "+
+					"in others are not read",
 					d.WhereToken(i, t), label, inside)
 			case opens:
 				tag, inside, at = Spelling{}.write('B', typ), typ, t
 			case inside != "":
 				tag = Spelling{}.write('I', inside)
 			case closes:
-				return false, structured.BadInput("%s: %s closes nothing, expected a label such as (PER* before it", d.WhereToken(i, t), label)
+				return false, structured.BadInput("%s: %s closes nothing, expected a label such as (PER* before it",
+					d.WhereToken(i, t), label)
 			}
 			if closes {
 				inside = ""
@@ -73,7 +75,8 @@ func ReadBrackets(d *structured.Dataset, among bool) (bool, error) {
 			labels[d.Offsets[i]+t] = tags.Index(tag)
 		}
 		if inside != "" {
-			return false, structured.BadInput("%s: (%s* is open at the end of its sentence, expected *) behind it", d.WhereToken(i, at), inside)
+			return false, structured.BadInput("%s: (%s* is open at the end of its sentence, expected *) behind it",
+				d.WhereToken(i, at), inside)
 		}
 	}
 	d.Labels, d.Alphabet = labels, tags

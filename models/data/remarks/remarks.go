@@ -191,21 +191,28 @@ func (r *Remarks) Log(log *slog.Logger) {
 const (
 	Header   = "the first line names the columns, and is no token; --comments none makes it one"
 	Comments = "lines that start with # are comments, and no tokens; --comments none makes them tokens"
-	Guessed  = "lines that start with # are taken for comments, for no token has their labels; --comments none makes them tokens"
-	Doubtful = "lines that start with # are taken for tokens, though no other token has their labels; --comments # makes them comments"
-	Outside  = "words without a label in MISC are outside entities (O)"
-	Labels   = "a column holds labels where the file has none; if they are its labels, --columns says which columns it has"
-	Merged   = "entities that touch another one of their type are read as one with it, for --scheme io does not tell them apart"
-	Brackets = "labels mark entities with brackets, as OntoNotes does, and are read as tags: (X* as B-X, * inside of X as I-X, and * outside as O"
-	Foreign  = "a column has no value that training saw there; --columns says which column is which"
+	Guessed  = "lines that start with # are taken for comments, for no token has their labels; --comments " +
+		"none makes them tokens"
+	Doubtful = "lines that start with # are taken for tokens, though no other token has their labels; " +
+		"--comments # makes them comments"
+	Outside = "words without a label in MISC are outside entities (O)"
+	Labels  = "a column holds labels where the file has none; if they are its labels, --columns says which columns it has"
+	Merged  = "entities that touch another one of their type are read as one with it, for --scheme io " +
+		"does not tell them apart"
+	Brackets = "labels mark entities with brackets, as OntoNotes does, and are read as tags: (X* as B-X, * inside of X " +
+		"as I-X, and * outside as O"
+	Foreign = "a column has no value that training saw there; --columns says which column is which"
 )
 
 // What is done to images and what is annotated in them.
 const (
-	Turned      = "images were turned upright, as their EXIF orientation says; sizes, boxes and masks mean the upright image"
+	Turned = "images were turned upright, as their EXIF orientation says; sizes, boxes and masks " +
+		"mean the upright image"
 	TurnedMask  = "masks have the size of their image as its file stores it, and were turned upright with it"
 	Elsewhere   = "images are not where their annotations say, and were found under another name"
-	ObjectMasks = "masks have two values: the smaller is background, and 255 is the object, not void; --void 255 makes it void"
-	NoArea      = "annotated boxes without area were left out; --strict refuses them"
-	TurnedBox   = "annotations give the size of the image as its file stores it; their boxes are turned upright with the image, and predicted boxes back"
+	ObjectMasks = "masks have two values: the smaller is background, and 255 is the object, not void; " +
+		"--void 255 makes it void"
+	NoArea    = "annotated boxes without area were left out; --strict refuses them"
+	TurnedBox = "annotations give the size of the image as its file stores it; their boxes are turned upright with " +
+		"the image, and predicted boxes back"
 )

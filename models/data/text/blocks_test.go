@@ -37,12 +37,15 @@ func sameDataset(t interface{ Fatalf(string, ...any) }, got, want *structured.Da
 	}
 	g, gNames, gAttributes, gBits := strip(got)
 	w, wNames, wAttributes, wBits := strip(want)
-	if !reflect.DeepEqual(g, w) || !reflect.DeepEqual(gNames, wNames) || !reflect.DeepEqual(gAttributes, wAttributes) || gBits != wBits {
-		t.Fatalf("got  %+v %+v %q %q\nwant %+v %+v %q %q", g, g.Attributes, gNames, gAttributes, w, w.Attributes, wNames, wAttributes)
+	if !reflect.DeepEqual(g, w) || !reflect.DeepEqual(gNames, wNames) || !reflect.DeepEqual(gAttributes, wAttributes) ||
+		gBits != wBits {
+		t.Fatalf("got  %+v %+v %q %q\nwant %+v %+v %q %q", g, g.Attributes, gNames, gAttributes, w,
+			w.Attributes, wNames, wAttributes)
 	}
 }
 
-// readTwice reads text at once and in blocks of about size bytes, and checks that the results agree. It returns nil for bad input.
+// readTwice reads text at once and in blocks of about size bytes, and checks that the results agree. It returns nil for
+// bad input.
 func readTwice(t *testing.T, c interface {
 	Read(io.Reader, string) (*structured.Dataset, error)
 }, text string, size int) *structured.Dataset {

@@ -21,7 +21,8 @@ var abbreviations = map[string]use{}
 
 func init() {
 	for kind, list := range map[use]string{
-		title: "Adm Capt Cmdr Col Cpl Dr Drs Fr Gen Gov Hon Hr Lt Maj Messrs Mlle Mme Mr Mrs Ms Mt Mx Pres Prof Rep Rev Sen Sgt Sr Sra St Ste Supt " +
+		title: "Adm Capt Cmdr Col Cpl Dr Drs Fr Gen Gov Hon Hr Lt Maj Messrs Mlle Mme Mr Mrs Ms Mt Mx Pres Prof Rep Rev " +
+			"Sen Sgt Sr Sra St Ste Supt " +
 			"cf e.g i.e vs viz z.b d.h u.a bzw ca approx p.ex",
 		number: "no nos nr art ch chap eq eqs fig figs p pp par sec vol tab jan feb mar apr jun jul aug sep sept oct nov dec",
 		usual:  "ave bd blvd bros co corp dept dist ed eds est etc al inc jr ltd llc mfg univ a.m p.m ph.d b.a m.a m.d",
@@ -36,8 +37,10 @@ func init() {
 var beginners = map[string]bool{}
 
 func init() {
-	for _, word := range strings.Fields("A After All Although An And As At Because Before But By Can Did Do Does During For From He Her His How However If In It Its " +
-		"Many Most My No Not Now On One Or Our She Since So Some That The Their Then There These They This Those Though Thus To Under Until We What When Where " +
+	for _, word := range strings.Fields("A After All Although An And As At Because Before But By Can Did Do Does During " +
+		"For From He Her His How However If In It Its " +
+		"Many Most My No Not Now On One Or Our She Since So Some That The Their Then There These They This Those Though " +
+		"Thus To Under Until We What When Where " +
 		"Which While Who Why With Yes Yet You Your") {
 		beginners[word] = true
 	}

@@ -43,7 +43,8 @@ const (
 //
 // name is the file's name for messages. Errors are bad input. The numbers of words that are not wanted are not read.
 func Read(r io.Reader, name string, wanted *structured.Alphabet) (*Vectors, error) {
-	in := &reader{r: bufio.NewReaderSize(r, 1<<20), name: name, wanted: wanted, v: &Vectors{Words: structured.NewAlphabet()}}
+	in := &reader{r: bufio.NewReaderSize(r, 1<<20), name: name, wanted: wanted,
+		v: &Vectors{Words: structured.NewAlphabet()}}
 	first, err := in.line()
 	if err != nil {
 		return nil, err
@@ -152,7 +153,9 @@ func (in *reader) isBinary() (bool, error) {
 		return false, nil
 	}
 	numbers := start[space:min(len(start), space+1+4*in.v.Dim)]
-	return bytes.ContainsFunc(numbers, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r > '~' }), nil
+	return bytes.ContainsFunc(numbers, func(r rune) bool {
+		return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r > '~'
+	}), nil
 }
 
 // text reads the remaining lines; count is how many vectors there must be, or 0.

@@ -123,7 +123,8 @@ var unfinished = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{8}\.tmp$`)
 func RemoveUnfinished(dir string, names ...string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if m := unfinished.FindStringSubmatch(e.Name()); m != nil && e.Type().IsRegular() && (len(names) == 0 || slices.Contains(names, m[1])) {
+		if m := unfinished.FindStringSubmatch(e.Name()); m != nil && e.Type().IsRegular() &&
+			(len(names) == 0 || slices.Contains(names, m[1])) {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}

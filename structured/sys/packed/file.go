@@ -33,10 +33,11 @@ func Write(path string, f *safetensors.File) error {
 	f.Metadata["format"] = Format
 	return host.WriteFile(path, func(w io.Writer) error {
 		sum := crc32.New(castagnoli)
-		f.Tensors[checksum] = safetensors.Tensor{Shape: []int{4}, Data: safetensors.Lazy{DType: "U8", Len: 4, Copy: func(w io.Writer) error {
-			_, err := w.Write(sum.Sum(nil))
-			return err
-		}}}
+		f.Tensors[checksum] = safetensors.Tensor{Shape: []int{4},
+			Data: safetensors.Lazy{DType: "U8", Len: 4, Copy: func(w io.Writer) error {
+				_, err := w.Write(sum.Sum(nil))
+				return err
+			}}}
 		return safetensors.Encode(io.MultiWriter(w, sum), f)
 	})
 }
@@ -127,7 +128,8 @@ func (f *File) index(r io.Reader, size int64) (places []safetensors.Place, err e
 	switch format := f.Metadata["format"]; {
 	case format != Format:
 		return nil, fmt.Errorf("format %q, this version of dsp reads %q; pack the data again", format, Format)
-	case len(places) == 0 || places[len(places)-1].Name != checksum || places[len(places)-1].End-places[len(places)-1].Begin != 4:
+	case len(places) == 0 || places[len(places)-1].Name != checksum || places[len(places)-1].End-
+		places[len(places)-1].Begin != 4:
 		return nil, fmt.Errorf("no checksum at its end, expected a tensor %q of 4 bytes", checksum)
 	}
 	for _, p := range places {

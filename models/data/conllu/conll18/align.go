@@ -49,7 +49,8 @@ func newFile(sentences []conllu.Sentence, name string) (*file, error) {
 			}
 			at := span{from, len(f.characters)}
 			if at.end == from {
-				return nil, structured.BadInput("%s: a token %q in the sentence of line %d has no characters but blanks", name, t.Form, s.Line)
+				return nil, structured.BadInput("%s: a token %q in the sentence of line %d has no characters but blanks", name,
+					t.Form, s.Line)
 			}
 			f.tokens = append(f.tokens, at)
 			for k := t.First; k <= t.Last; k++ {
@@ -57,8 +58,8 @@ func newFile(sentences []conllu.Sentence, name string) (*file, error) {
 				relation, _, _ := strings.Cut(fields[conllu.Deprel], ":")
 				f.words = append(f.words, &word{
 					span: at, form: strings.ToLower(fields[conllu.Form]), multi: t.Multi,
-					lemma: fields[conllu.Lemma], upos: fields[conllu.UPOS], xpos: fields[conllu.XPOS], feats: universal(fields[conllu.Feats]),
-					relation: relation, content: contentRelations[relation],
+					lemma: fields[conllu.Lemma], upos: fields[conllu.UPOS], xpos: fields[conllu.XPOS],
+					feats: universal(fields[conllu.Feats]), relation: relation, content: contentRelations[relation],
 				})
 			}
 		}
