@@ -13,8 +13,9 @@ package driver
 // 	int (*set_stream)(void* handle, void* stream);
 // 	int (*set_workspace)(void* handle, void* at, size_t bytes);
 // 	int (*set_math_mode)(void* handle, int mode);
-// 	int (*sgemm)(void* handle, int transA, int transB, int m, int n, int k, const float* alpha, const float* a, int ldA, long long strideA,
-// 		const float* b, int ldB, long long strideB, const float* beta, float* c, int ldC, long long strideC, int batch);
+// 	int (*sgemm)(void* handle, int transA, int transB, int m, int n, int k, const float* alpha,
+// 		const float* a, int ldA, long long strideA, const float* b, int ldB, long long strideB,
+// 		const float* beta, float* c, int ldC, long long strideC, int batch);
 // 	void* handle;
 // } cublas;
 //
@@ -35,14 +36,16 @@ package driver
 //
 // static int cublas_version(cublas* l) { int v = 0; return l->get_version(l->handle, &v) ? 0 : v; }
 // static int cublas_destroy(cublas* l) { return l->destroy(l->handle); }
-// static int cublas_stream(cublas* l, size_t s) { return l->set_stream(l->handle, (void*)s); } static int
-// cublas_workspace(cublas* l, size_t at, size_t bytes) { return l->set_workspace(l->handle, (void*)at, bytes); } static
-// int cublas_math(cublas* l, int mode) { return l->set_math_mode(l->handle, mode); } static int cublas_sgemm(cublas* l,
-// int transA, int transB, int m, int n, int k, size_t a, int ldA, long long strideA,
+// static int cublas_stream(cublas* l, size_t s) { return l->set_stream(l->handle, (void*)s); }
+// static int cublas_workspace(cublas* l, size_t at, size_t bytes) {
+// 	return l->set_workspace(l->handle, (void*)at, bytes);
+// }
+// static int cublas_math(cublas* l, int mode) { return l->set_math_mode(l->handle, mode); }
+// static int cublas_sgemm(cublas* l, int transA, int transB, int m, int n, int k, size_t a, int ldA, long long strideA,
 // 		size_t b, int ldB, long long strideB, float beta, size_t c, int ldC, long long strideC, int batch) {
 // 	const float alpha = 1;
-// 	return l->sgemm(l->handle, transA, transB, m, n, k, &alpha, (const float*)a, ldA, strideA, (const float*)b, ldB, strideB,
-// 		&beta, (float*)c, ldC, strideC, batch);
+// 	return l->sgemm(l->handle, transA, transB, m, n, k, &alpha, (const float*)a, ldA, strideA,
+// 		(const float*)b, ldB, strideB, &beta, (float*)c, ldC, strideC, batch);
 // }
 import "C"
 

@@ -35,9 +35,10 @@ package driver
 // static int nccl_version(nccl* l) { int v = 0; return l->get_version(&v) ? 0 : v; }
 // static const char* nccl_error(nccl* l, int code) { return l->error_string(code); }
 // static int nccl_unique_id(nccl* l, void* to) { return l->unique_id((nccl_id*)to); }
-// static int nccl_init_rank(nccl* l, size_t* to, int ranks, void* id, int rank) { return l->init_rank((void**)to,
-// ranks, *(nccl_id*)id, rank); } static int nccl_all_gather(nccl* l, size_t from, size_t to, size_t count, int type,
-// size_t of, size_t stream) {
+// static int nccl_init_rank(nccl* l, size_t* to, int ranks, void* id, int rank) {
+// 	return l->init_rank((void**)to, ranks, *(nccl_id*)id, rank);
+// }
+// static int nccl_all_gather(nccl* l, size_t from, size_t to, size_t count, int type, size_t of, size_t stream) {
 // 	return l->all_gather((const void*)from, (void*)to, count, type, (void*)of, (void*)stream);
 // }
 // static int nccl_async_error(nccl* l, size_t of, int* code) { return l->async_error((void*)of, code); }

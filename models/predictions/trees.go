@@ -14,7 +14,8 @@ import (
 //   - the entropy goes before the sentence, in a line "# entropy E";
 //   - a score and probability go before the sentence, in a line "# score probability";
 //   - n-best trees become sentences of their own, each under a line "# rank score probability", rank from 0;
-//   - the confidence is ArcProb=P, the probability of the word's predicted arc, and marginals are HeadProbs=h:P,h:P,… of all heads.
+//   - the confidence is ArcProb=P, the probability of the word's predicted arc, and marginals are HeadProbs=h:P,h:P,…
+//     of all heads.
 type treeLayout struct {
 	names *structured.Alphabet
 	o     Options

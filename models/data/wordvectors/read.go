@@ -37,8 +37,8 @@ const (
 // Read reads the vectors of the wanted words; of a word that occurs again, the first one counts. It recognises the
 // format:
 //
-//	text      a word and its numbers per line, separated by spaces (GloVe); in front there may be a line with the number of vectors
-//	          and their length (word2vec, fastText)
+//	text      a word and its numbers per line, separated by spaces (GloVe); in front there may be a line with the
+//	          number of vectors and their length (word2vec, fastText)
 //	binary    that line, then per vector the word, a space, and little-endian float32 numbers (word2vec)
 //
 // name is the file's name for messages. Errors are bad input. The numbers of words that are not wanted are not read.
