@@ -47,8 +47,8 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%q: %s, expected %s", text, got, want)
 		}
 	}
-	if got := show(Rules{Splitter: Unicode{}, Lines: true}.Split("John sings\nMary dances. Well\n\nEnd")); got !=
-		"John sings|Mary dances .|Well|End" {
+	want := "John sings|Mary dances .|Well|End"
+	if got := show(Rules{Splitter: Unicode{}, Lines: true}.Split("John sings\nMary dances. Well\n\nEnd")); got != want {
 		t.Errorf("lines: %s", got)
 	}
 }
