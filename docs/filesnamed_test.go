@@ -24,7 +24,8 @@ func TestFilesThatCommentsName(t *testing.T) {
 		for _, named := range strings.FieldsFunc(string(text), outside) {
 			named = strings.TrimRight(named, ".") // of a sentence
 			room, rest, _ := strings.Cut(named, "/")
-			if rest == "" || !slices.Contains(rooms, room) || !slices.Contains(sources, filepath.Ext(rest)) || strings.HasSuffix(named, "/NAME.go") {
+			if rest == "" || !slices.Contains(rooms, room) || !slices.Contains(sources, filepath.Ext(rest)) ||
+				strings.HasSuffix(named, "/NAME.go") {
 				continue
 			}
 			if _, err := os.Stat(filepath.Join("..", named)); err != nil {

@@ -26,7 +26,8 @@ func TestNoFlagsBelowModels(t *testing.T) {
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
 				// arguments of other programs have no blanks
-				if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING && strings.Contains(text.Value, " ") && flag.MatchString(text.Value[1:]) {
+				if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING && strings.Contains(text.Value, " ") &&
+					flag.MatchString(text.Value[1:]) {
 					t.Errorf("%v names a flag: %s", files.Position(text.Pos()), text.Value)
 				}
 				return true

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// mostWords is how many words all pages may have together, except for the reference, which is generated. If you add a page, shorten others.
+// mostWords is how many words all pages may have together, except for the reference, which is generated. If you add a
+// page, shorten others.
 const mostWords = 35_000
 
 // word is one that has a letter or a digit, also in tables and code: bars of tables are none.

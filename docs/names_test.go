@@ -138,7 +138,8 @@ func TestArchitectureNames(t *testing.T) {
 	if all := d.missing(string(page)); len(all) > 0 {
 		t.Errorf("docs/design/architecture.md names what is not there: %s", strings.Join(all, ", "))
 	}
-	wrong := "`models.Nothing` `Model.Nothing` `Nothing` `models/nothing` [a](nothing.go), but `models.Load`, `Model.Predict`, `Predict`, `models/tasks`"
+	wrong := "`models.Nothing` `Model.Nothing` `Nothing` `models/nothing` [a](nothing.go), but `models.Load`, " +
+		"`Model.Predict`, `Predict`, `models/tasks`"
 	if all := d.missing(wrong); len(all) != 5 {
 		t.Errorf("of five wrong names, these were found: %q", all)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// make race runs the tests of every package that starts goroutines, itself or through package host. Those of ./cuda need a device, and those of
-// ./bench are programs that measure.
+// make race runs the tests of every package that starts goroutines, itself or through package host. Those of ./cuda
+// need a device, and those of ./bench are programs that measure.
 func TestRaceDetectorSeesGoroutines(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
 	if err != nil {
@@ -37,7 +37,8 @@ func TestRaceDetectorSeesGoroutines(t *testing.T) {
 	starts := regexp.MustCompile(`(?m)^\s*go (func\b|[\w.]+\()|\.Go\(|\bhost\.(Await|InOrder|Parallel)\(`)
 	err = filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
 		path = filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
-		if err != nil || e.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "cuda/") || strings.HasPrefix(path, "bench/") {
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") ||
+			strings.HasPrefix(path, "cuda/") || strings.HasPrefix(path, "bench/") {
 			return err
 		}
 		text, err := os.ReadFile(filepath.Join("..", path))
@@ -46,7 +47,8 @@ func TestRaceDetectorSeesGoroutines(t *testing.T) {
 			folder = by
 		}
 		if found := starts.Find(text); found != nil && !covers(folder) {
-			t.Errorf("%s has %q: make race runs no test of ./%s; add it to PARALLEL in the Makefile", path, strings.TrimSpace(string(found)), folder)
+			t.Errorf("%s has %q: make race runs no test of ./%s; add it to PARALLEL in the Makefile", path,
+				strings.TrimSpace(string(found)), folder)
 		}
 		return err
 	})

@@ -50,11 +50,12 @@ func attentionSpec(middle func(*graph.Graph, *gorgonia.Node) *gorgonia.Node) gra
 		}}
 }
 
-// Score, pullback and push-forward of the ops equal those of Gorgonia's TapeMachine in float64 and finite differences, for examples
-// of many lengths: shorter and longer than a tile, and of length 1.
+// Score, pullback and push-forward of the ops equal those of Gorgonia's TapeMachine in float64 and finite differences,
+// for examples of many lengths: shorter and longer than a tile, and of length 1.
 func TestAttentionEqualsGorgonia(t *testing.T) {
 	for name, layers := range attentionGraphs {
-		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 17, 4}, {67}, {130, 1, 64}, slices.Repeat([]int{1}, 9)} {
+		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 17, 4}, {67}, {130, 1, 64},
+			slices.Repeat([]int{1}, 9)} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(41, 42))
 				net, err := nets.Build(attentionSpec(layers), graph.Input{Dim: 3})
@@ -195,7 +196,8 @@ func TestAttentionErrors(t *testing.T) {
 			return node(gorgonia.BroadcastAdd(y, s, nil, []byte{0}))
 		}},
 	} {
-		if _, err := nets.Build(attentionSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := nets.Build(attentionSpec(c.graph), graph.Input{Dim: 3}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}
 	}

@@ -22,7 +22,8 @@ func BenchmarkMLPStep(b *testing.B) {
 	const rows, dim, labels = 4096, 300, 25
 	input := graph.Input{Dim: dim}
 	rng := rand.New(rand.NewPCG(1, 1))
-	net := mustNew(b, nets.Config{Net: "mlp", Hidden: []int{200}, Activation: graph.Tanh, Edges: nets.EdgesNone}, input, labels)
+	net := mustNew(b, nets.Config{Net: "mlp", Hidden: []int{200}, Activation: graph.Tanh, Edges: nets.EdgesNone}, input,
+		labels)
 	data := randomData(rng, input, labels, rows)
 	w := net.Init(1)
 	var batch structured.Batch
@@ -127,8 +128,8 @@ func BenchmarkPresetStep(b *testing.B) {
 	}
 }
 
-// A step of the biaffine preset on 32 sentences of 25 words with 50 relations. Cotangents are nonzero for every pair, as for crf,
-// or for few pairs, as for the hinge.
+// A step of the biaffine preset on 32 sentences of 25 words with 50 relations. Cotangents are nonzero for every pair,
+// as for crf, or for few pairs, as for the hinge.
 func BenchmarkBiaffineStep(b *testing.B) {
 	const sentences, words, relations = 32, 25, 50
 	for _, e := range []int{64, 128} {
@@ -173,7 +174,8 @@ func BenchmarkBiaffineStep(b *testing.B) {
 // A step of networks with context on 8 sentences of 20 words.
 func BenchmarkContextStep(b *testing.B) {
 	const sentences, words, labels = 8, 20, 21
-	for _, c := range []nets.Config{{Net: "embed"}, {Net: "rnn"}, {Net: "attention"}, {Net: "attention", Layers: 2}, {Net: "attention", Window: 1}} {
+	for _, c := range []nets.Config{{Net: "embed"}, {Net: "rnn"}, {Net: "attention"}, {Net: "attention", Layers: 2},
+		{Net: "attention", Window: 1}} {
 		b.Run(fmt.Sprintf("%s, %d layers, window %d", c.Net, c.Layers, c.Window), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
 			input := graph.Input{Vocab: []int{10000, 200}}

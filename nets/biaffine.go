@@ -9,18 +9,20 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// newBiaffine makes the network of c, which is resolved, which scores dependency trees (Dozat and Manning 2017). From the representation
-// of a word (see body), dense layers compute its representations x as a dependent and z as a head, separately for arcs and relations, and
+// newBiaffine makes the network of c, which is resolved, which scores dependency trees (Dozat and Manning 2017). From
+// the representation of a word (see body), dense layers compute its representations x as a dependent and z as a head,
+// separately for arcs and relations, and
 //
 //	score_k(d, h) = x_dᵀ W_k z_h + ⟨u_kc, x_d⟩ + ⟨v_k, z_h⟩ + b_kc
 //
-// scores dependent d with head h: one k for the arc, and one k for each relation. The linear terms of the dependent depend on the
-// class c of the distance h − d (DistanceClass), which the representations of words do not contain; Qi et al. 2018 score distances
-// for the same reason. The root has a learned vector in place of z_h and its own class. The form has two parts, whose rows are
-// pairs of words: the arc's, of width 1, and the relations'.
+// scores dependent d with head h: one k for the arc, and one k for each relation. The linear terms of the dependent
+// depend on the class c of the distance h − d (DistanceClass), which the representations of words do not contain; Qi et
+// al. 2018 score distances for the same reason. The root has a learned vector in place of z_h and its own class. The
+// form has two parts, whose rows are pairs of words: the arc's, of width 1, and the relations'.
 func newBiaffine(c Config, input graph.Input, form structured.Form) (*Net, error) {
 	if len(form.Parts) != 2 || form.Parts[0].Width != 1 || form.Parts[1].Width < 1 {
-		return nil, structured.BadInput("net biaffine scores an arc and its relations; these potentials have parts %v", form.Parts)
+		return nil, structured.BadInput("net biaffine scores an arc and its relations; these potentials have parts %v",
+			form.Parts)
 	}
 	b, err := c.body(input)
 	if err != nil {
@@ -76,8 +78,8 @@ func (o biaffine) params() []graph.Param {
 		graph.Param{Name: o.name + ".root", Shape: []int{e}, Init: graph.Gaussian(1)})
 }
 
-// score returns the scores [Pairs×k] of words with representations x [Rows×width]. The bias added to the dependents' side of the
-// bilinear forms gives the terms ⟨v_k, z_h⟩.
+// score returns the scores [Pairs×k] of words with representations x [Rows×width]. The bias added to the dependents'
+// side of the bilinear forms gives the terms ⟨v_k, z_h⟩.
 func (o biaffine) score(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 	param := func(name string) *gorgonia.Node { return g.Param(o.name + "." + name) }
 	d, err := o.dependent.layer(g, x)

@@ -17,13 +17,15 @@ type body struct {
 	build  func(g *graph.Graph) (*gorgonia.Node, error)
 	layer  func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) // the last one
 	grid   bool                                                           // positions are cells of a grid
-	wide   int                                                            // attributes whose weights are added to the node potentials
+	// attributes whose weights are added to the node potentials
+	wide int
 
 	dropout, activation bool // whether the layers of a stack read these settings
 }
 
 // then adds a layer with its own parameters on top.
-func (b body) then(width int, layer func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error), params ...graph.Param) body {
+func (b body) then(width int, layer func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error),
+	params ...graph.Param) body {
 	return body{
 		params: append(append([]graph.Param(nil), b.params...), params...),
 		width:  width,
@@ -41,15 +43,21 @@ func (b body) then(width int, layer func(g *graph.Graph, x *gorgonia.Node) (*gor
 
 // featureBody returns the dense features unchanged.
 func featureBody(input graph.Input) body {
-	return body{width: input.Dim, grid: input.Grid.Cells() > 0, build: func(g *graph.Graph) (*gorgonia.Node, error) { return g.Features(), nil }}
+	return body{width: input.Dim, grid: input.Grid.Cells() > 0, build: func(g *graph.Graph) (*gorgonia.Node, error) {
+		return g.Features(), nil
+	}}
 }
 
 // window joins neighbouring positions, or the width×width cells around each cell of a grid.
 func (b body) window(width int) body {
 	if b.grid {
-		return b.then(b.width*width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.GridWindow(x, width) })
+		return b.then(b.width*width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+			return g.GridWindow(x, width)
+		})
 	}
-	return b.then(b.width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
+	return b.then(b.width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+		return g.Window(x, width)
+	})
 }
 
 // dense adds a dense layer with bias, activation and dropout.
@@ -74,23 +82,27 @@ func initFor(a graph.Activation) graph.Init {
 	return graph.He
 }
 
-// potentials adds the output layer: node potentials linear in the last layer and, if the net is wide, in the attributes, and edge
-// potentials as configured. The weights of attributes and those of a network without hidden layers start at zero.
+// potentials adds the output layer: node potentials linear in the last layer and, if the net is wide, in the
+// attributes, and edge potentials as configured. The weights of attributes and those of a network without hidden layers
+// start at zero.
 func (b body) potentials(c Config, labels int) graph.Spec {
 	var init graph.Init
 	if !c.Preset().Linear {
 		init = graph.Glorot
 	}
 	params := append(append([]graph.Param(nil), b.params...),
-		graph.Param{Name: "node.weight", Shape: []int{b.width, labels}, Init: init}, graph.Param{Name: "node.bias", Shape: []int{labels}})
+		graph.Param{Name: "node.weight", Shape: []int{b.width, labels}, Init: init},
+		graph.Param{Name: "node.bias", Shape: []int{labels}})
 	if b.wide > 0 {
 		params = append(params, graph.Param{Name: "attributes", Shape: []int{b.wide, labels}})
 	}
 	switch c.Edges {
 	case EdgesTransition:
-		params = append(params, graph.Param{Name: "transition", Shape: []int{labels, labels}}, graph.Param{Name: "ends", Shape: []int{2, labels}})
+		params = append(params, graph.Param{Name: "transition", Shape: []int{labels, labels}},
+			graph.Param{Name: "ends", Shape: []int{2, labels}})
 	case EdgesPosition:
-		params = append(params, graph.Param{Name: "edge.weight", Shape: []int{b.width, labels * labels}, Init: scaled(init, 0.1)},
+		params = append(params,
+			graph.Param{Name: "edge.weight", Shape: []int{b.width, labels * labels}, Init: scaled(init, 0.1)},
 			graph.Param{Name: "edge.bias", Shape: []int{labels * labels}})
 	}
 	return graph.Spec{Name: c.Net, Params: params, Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {

@@ -13,31 +13,53 @@ const LinearNet = "linear"
 
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net        string           `yaml:"net" json:"net"`                                     // a preset (see Presets), stack, or the name of a registered network
-	Hidden     []int            `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
-	Activation graph.Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
-	Window     int              `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd; cells along each axis of a grid
-	Channels   []int            `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
-	Kernel     int              `yaml:"kernel,omitempty" json:"kernel,omitempty"`           // cells that a filter spans along each axis, for conv-map and conv-crop
-	Stride     int              `yaml:"stride,omitempty" json:"stride,omitempty"`           // cells by which a filter moves, for conv-map and conv-crop
-	Recurrent  []int            `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn, deep and biaffine
-	Layers     int              `yaml:"layers,omitempty" json:"layers,omitempty"`           // blocks of attention, for attention and biaffine
-	Heads      int              `yaml:"heads,omitempty" json:"heads,omitempty"`             // of each block
-	BlockUnits int              `yaml:"block-units,omitempty" json:"block-units,omitempty"` // units of the wide dense layer of each block
-	Embed      []int            `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
-	Dropout    float64          `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
-	Edges      string           `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none for chains; own, typed, potts or none for graphs
-	EdgeUnits  int              `yaml:"edge-units,omitempty" json:"edge-units,omitempty"`   // of a hidden layer over an edge's features and its ends, for graphs; 0: none
-	Submodular string           `yaml:"submodular,omitempty" json:"submodular,omitempty"`   // softplus keeps the edges of graphs submodular, so that cuts are exact; the scores are then not linear in the weights
-	ArcUnits   int              `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
-	PairUnits  int              `yaml:"pair-units,omitempty" json:"pair-units,omitempty"`   // of the representations that score pairs, for bilinear
-	LabelUnits int              `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
-	Stack      string           `yaml:"stack,omitempty" json:"stack,omitempty"`             // the layers of a stack, as YAML (see stack.go)
+	// a preset (see Presets), stack, or the name of a registered network
+	Net string `yaml:"net" json:"net"`
+	// units of each dense hidden layer
+	Hidden []int `yaml:"hidden,omitempty" json:"hidden,omitempty"`
+	// elu, tanh, relu, gelu, silu or sigmoid
+	Activation graph.Activation `yaml:"activation,omitempty" json:"activation,omitempty"`
+	// positions that a window spans, odd; cells along each axis of a grid
+	Window   int   `yaml:"window,omitempty" json:"window,omitempty"`
+	Channels []int `yaml:"channels,omitempty" json:"channels,omitempty"` // of each convolution
+	// cells that a filter spans along each axis, for conv-map and conv-crop
+	Kernel int `yaml:"kernel,omitempty" json:"kernel,omitempty"`
+	// cells by which a filter moves, for conv-map and conv-crop
+	Stride int `yaml:"stride,omitempty" json:"stride,omitempty"`
+	// units in each direction of each recurrent layer, for rnn, deep and biaffine
+	Recurrent []int `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`
+	// blocks of attention, for attention and biaffine
+	Layers int `yaml:"layers,omitempty" json:"layers,omitempty"`
+	Heads  int `yaml:"heads,omitempty" json:"heads,omitempty"` // of each block
+	// units of the wide dense layer of each block
+	BlockUnits int `yaml:"block-units,omitempty" json:"block-units,omitempty"`
+	// embedding size of each discrete input
+	Embed []int `yaml:"embed,omitempty" json:"embed,omitempty"`
+	// probability to drop a unit in training
+	Dropout float64 `yaml:"dropout,omitempty" json:"dropout,omitempty"`
+	// transition, position or none for chains; own, typed, potts or none for graphs
+	Edges string `yaml:"edges,omitempty" json:"edges,omitempty"`
+	// of a hidden layer over an edge's features and its ends, for graphs; 0: none
+	EdgeUnits int `yaml:"edge-units,omitempty" json:"edge-units,omitempty"`
+	// softplus keeps the edges of graphs submodular, so that cuts are exact; the scores are then not linear in the weights
+	Submodular string `yaml:"submodular,omitempty" json:"submodular,omitempty"`
+	// of the representations that score arcs, for biaffine
+	ArcUnits int `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`
+	// of the representations that score pairs, for bilinear
+	PairUnits int `yaml:"pair-units,omitempty" json:"pair-units,omitempty"`
+	// of the representations that score relations, for biaffine
+	LabelUnits int `yaml:"label-units,omitempty" json:"label-units,omitempty"`
+	// the layers of a stack, as YAML (see stack.go)
+	Stack string `yaml:"stack,omitempty" json:"stack,omitempty"`
 
-	CharEmbed      int `yaml:"char-embed,omitempty" json:"char-embed,omitempty"`           // embedding size of characters, for deep and biaffine
-	CharWindow     int `yaml:"char-window,omitempty" json:"char-window,omitempty"`         // characters that a filter spans, odd
-	CharChannels   int `yaml:"char-channels,omitempty" json:"char-channels,omitempty"`     // of the convolution over characters; for biaffine 0: none
-	AttributeUnits int `yaml:"attribute-units,omitempty" json:"attribute-units,omitempty"` // that attributes are summed into, for deep; 0: none
+	// embedding size of characters, for deep and biaffine
+	CharEmbed int `yaml:"char-embed,omitempty" json:"char-embed,omitempty"`
+	// characters that a filter spans, odd
+	CharWindow int `yaml:"char-window,omitempty" json:"char-window,omitempty"`
+	// of the convolution over characters; for biaffine 0: none
+	CharChannels int `yaml:"char-channels,omitempty" json:"char-channels,omitempty"`
+	// that attributes are summed into, for deep; 0: none
+	AttributeUnits int `yaml:"attribute-units,omitempty" json:"attribute-units,omitempty"`
 
 	StackFile string `yaml:"-" json:"-"` // the file that Stack came from, for messages; may be empty
 }
@@ -49,8 +71,8 @@ const (
 	EdgesNone       = "none"       // zero: positions are independent
 )
 
-// Resolve checks c for inputs of the given shape and fills in the defaults, so that the result is complete. Net cnn becomes
-// cnn-image if the features are 16×8 images and no window of positions is given; an empty Net becomes linear.
+// Resolve checks c for inputs of the given shape and fills in the defaults, so that the result is complete. Net cnn
+// becomes cnn-image if the features are 16×8 images and no window of positions is given; an empty Net becomes linear.
 func (c Config) Resolve(input graph.Input) (Config, error) {
 	if o, ok := findOwn(c.Net); ok {
 		c, err := o.resolve(c)
@@ -133,7 +155,8 @@ func (c Config) check() error {
 		}
 	}
 	if c.Edges != "" && !slices.Contains(chainEdges, c.Edges) && !slices.Contains(graphEdges, c.Edges) {
-		return structured.BadInput("edges %q is not one of %s (for chains) and %s (for graphs)", c.Edges, strings.Join(chainEdges, ", "), strings.Join(graphEdges, ", "))
+		return structured.BadInput("edges %q is not one of %s (for chains) and %s (for graphs)", c.Edges,
+			strings.Join(chainEdges, ", "), strings.Join(graphEdges, ", "))
 	}
 	if c.Dropout < 0 || c.Dropout >= 1 {
 		return structured.BadInput("dropout %g is not in [0, 1)", c.Dropout)
@@ -178,7 +201,8 @@ func orDefault(n []int, otherwise ...int) []int {
 	return n
 }
 
-// embeddingSize is the default embedding size: 64 for a vocabulary of words, less for a small one such as capitalisation.
+// embeddingSize is the default embedding size: 64 for a vocabulary of words, less for a small one such as
+// capitalisation.
 func embeddingSize(vocab int) int {
 	size := 4
 	for size < 64 && size*size < vocab {
@@ -187,7 +211,8 @@ func embeddingSize(vocab int) int {
 	return size
 }
 
-// New makes the network that c chooses, for chains with inputs of the given shape and a number of labels. See Make for others.
+// New makes the network that c chooses, for chains with inputs of the given shape and a number of labels. See Make for
+// others.
 func New(c Config, input graph.Input, labels int) (*Net, error) {
 	return Make(c, input, ChainOutput(labels, c.Edges))
 }
@@ -221,7 +246,8 @@ func (c Config) build(input graph.Input, out Output) (*Net, error) {
 		return nil, err
 	}
 	if c.Net == StackNet && c.Activation != graph.ELU && !b.activation && c.EdgeUnits == 0 {
-		return nil, structured.BadInput("activation %s has no effect on a stack without a layer \"activation\" that leaves its function open", c.Activation)
+		return nil, structured.BadInput("activation %s has no effect on a stack without a layer \"activation\" that "+
+			"leaves its function open", c.Activation)
 	}
 	if out.scores() == scoresRows {
 		return Build(b.parts(c, input, out.Form), input)
@@ -271,7 +297,8 @@ func (c *Config) resolveHeads(out Output) error {
 	case !pairs && c.PairUnits != 0:
 		return structured.BadInput("a stack that scores %s has no pair-units; one that scores matchings does", name)
 	case !arcs && c.ArcUnits+c.LabelUnits != 0:
-		return structured.BadInput("a stack that scores %s has no arc-units and label-units; one that scores trees does", name)
+		return structured.BadInput("a stack that scores %s has no arc-units and label-units; one that scores trees does",
+			name)
 	case pairs:
 		c.PairUnits = orElse(c.PairUnits, 64)
 	case arcs:
@@ -280,7 +307,8 @@ func (c *Config) resolveHeads(out Output) error {
 	return c.check()
 }
 
-// Preset returns the preset that c chooses; one that reads and scores nothing if the choice is open, or a registered network.
+// Preset returns the preset that c chooses; one that reads and scores nothing if the choice is open, or a registered
+// network.
 func (c Config) Preset() *Preset {
 	p, _ := FindPreset(c.Net)
 	return p
@@ -296,7 +324,8 @@ func (c Config) body(input graph.Input) (b body, err error) {
 	if err != nil {
 		return b, err
 	}
-	if b, err = c.stackOf("net "+c.Net, layers, input); err == nil && (p.readsBeside() || p.Linear && input.Encoder != nil) {
+	if b, err = c.stackOf("net "+c.Net, layers, input); err == nil &&
+		(p.readsBeside() || p.Linear && input.Encoder != nil) {
 		b.wide = input.Attributes
 	}
 	return b, err
@@ -308,6 +337,7 @@ func unknownNet(name string) error {
 	if err != nil {
 		return err
 	}
-	return structured.BadInput("net %q is not in this program, which has %s; a network of your own is in the program that registers it (nets.Register): use that",
+	return structured.BadInput("net %q is not in this program, which has %s; a network of your own is in the program "+
+		"that registers it (nets.Register): use that",
 		name, strings.Join(append(PresetsThat(func(*Preset) bool { return true }), registered...), ", "))
 }

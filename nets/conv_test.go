@@ -24,9 +24,11 @@ var geometries = []geometry{
 	{graph.Map{Height: 5, Width: 4, Channels: 3}, graph.Filter{Kernel: 3, Stride: 1, Padding: 1}, 2},
 	{graph.Map{Height: 7, Width: 6, Channels: 2}, graph.Filter{Kernel: 3, Stride: 2, Padding: 1}, 3},
 	{graph.Map{Height: 4, Width: 9, Channels: 1}, graph.Filter{Kernel: 2, Stride: 3, Padding: 0}, 4},
-	{graph.Map{Height: 2, Width: 1, Channels: 5}, graph.Filter{Kernel: 5, Stride: 1, Padding: 4}, 2}, // the filter is larger than the map
+	// the filter is larger than the map
+	{graph.Map{Height: 2, Width: 1, Channels: 5}, graph.Filter{Kernel: 5, Stride: 1, Padding: 4}, 2},
 	{graph.Map{Height: 3, Width: 3, Channels: 4}, graph.Filter{Kernel: 1, Stride: 1, Padding: 0}, 3}, // a product
-	{graph.Map{Height: 3, Width: 3, Channels: 2}, graph.Filter{Kernel: 3, Stride: 2, Padding: 0}, 3}, // a product of whole rows
+	// a product of whole rows
+	{graph.Map{Height: 3, Width: 3, Channels: 2}, graph.Filter{Kernel: 3, Stride: 2, Padding: 0}, 3},
 	{graph.Map{Height: 3, Width: 4, Channels: 2}, graph.Filter{Kernel: 1, Stride: 2, Padding: 0}, 3},
 }
 
@@ -35,8 +37,8 @@ func perCell(width int) structured.Form {
 	return structured.Form{Parts: []structured.Shape{{Name: "node", Rows: structured.Positions, Width: width}}}
 }
 
-// spec is a network with the convolution and its bias: of the features alone, or also of a product of features and parameters, so
-// that maps have a gradient, too.
+// spec is a network with the convolution and its bias: of the features alone, or also of a product of features and
+// parameters, so that maps have a gradient, too.
 func (o geometry) spec(alone bool) graph.Spec {
 	to, err := o.f.Over(o.of, o.out)
 	if err != nil {
@@ -45,14 +47,16 @@ func (o geometry) spec(alone bool) graph.Spec {
 	patch, n := o.f.Kernel*o.f.Kernel*o.of.Channels, o.of.Len()
 	return graph.Spec{
 		Name: "convolution", Form: perCell(to.Len()),
-		Params: []graph.Param{{Name: "weight", Shape: []int{patch, o.out}, Init: graph.Glorot}, {Name: "bias", Shape: []int{o.out}, Init: graph.Gaussian(1)},
+		Params: []graph.Param{{Name: "weight", Shape: []int{patch, o.out}, Init: graph.Glorot},
+			{Name: "bias", Shape: []int{o.out}, Init: graph.Gaussian(1)},
 			{Name: "in", Shape: []int{n, n}, Init: graph.Glorot}},
 		Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 			y := node(g.Conv(g.Features(), g.Param("weight"), g.Param("bias"), o.of, o.f))
 			if !alone {
 				x := node(gorgonia.Tanh(node(gorgonia.Mul(g.Features(), g.Param("in")))))
 				y = node(gorgonia.Add(y, node(g.Conv(x, g.Param("weight"), nil, o.of, o.f))))
-				y = node(gorgonia.Add(y, node(g.Conv(node(gorgonia.Square(x)), node(gorgonia.Tanh(g.Param("weight"))), nil, o.of, o.f))))
+				y = node(gorgonia.Add(y,
+					node(g.Conv(node(gorgonia.Square(x)), node(gorgonia.Tanh(g.Param("weight"))), nil, o.of, o.f))))
 			}
 			return []*gorgonia.Node{y}, nil
 		},
@@ -75,7 +79,8 @@ func TestConvolutionsEqualGorgonia(t *testing.T) {
 
 // A convolution is what its definition says, also in many blocks, and is linear in its weights.
 func TestConvolutionsEqualLoops(t *testing.T) {
-	all := append(slices.Clone(geometries), geometry{graph.Map{Height: 40, Width: 50, Channels: 16}, graph.Filter{Kernel: 3, Stride: 1, Padding: 1}, 2})
+	all := append(slices.Clone(geometries),
+		geometry{graph.Map{Height: 40, Width: 50, Channels: 16}, graph.Filter{Kernel: 3, Stride: 1, Padding: 1}, 2})
 	for _, o := range all {
 		rng, input := rand.New(rand.NewPCG(33, 34)), graph.Input{Dim: o.of.Len(), Map: o.of}
 		spec := o.spec(true)

@@ -2,20 +2,22 @@ package nets
 
 import "github.com/dsp-go/dsp/structured"
 
-// DenseBlock is a block of weights D [Dim×Width] that multiplies the dense inputs z_t [Dim] of positions (Dataset.ReadFeatures): weight
-// (d, j) is w[Offset + d·Width + j], and the products z_t D are added to potentials of one part. Where a row of the part is a position, these
-// are its own potentials. A row that pairs two positions takes the products of one of them, or the columns of them that belong to the
-// distance between both.
+// DenseBlock is a block of weights D [Dim×Width] that multiplies the dense inputs z_t [Dim] of positions
+// (Dataset.ReadFeatures): weight (d, j) is w[Offset + d·Width + j], and the products z_t D are added to potentials of
+// one part. Where a row of the part is a position, these are its own potentials. A row that pairs two positions takes
+// the products of one of them, or the columns of them that belong to the distance between both.
 type DenseBlock struct {
 	Part       int // of the potentials
 	Offset     int // in w
 	Dim, Width int
 	Bias       int // offset in w of Width weights that are added to the product; −1: there are none
-	Ends       int // offset in w of Width weights that are added at an example's first position, and of as many behind them for its last; −1: there are none
+	// offset in w of Width weights that are added at an example's first position, and of as many behind them for its last;
+	// −1: there are none
+	Ends int
 }
 
-// DenseScorer is an affine Scorer some of whose weights multiply dense inputs. All blocks read the same rows, so that Σ_t z_t z_tᵀ over the
-// positions of the data serves all of them.
+// DenseScorer is an affine Scorer some of whose weights multiply dense inputs. All blocks read the same rows, so that
+// Σ_t z_t z_tᵀ over the positions of the data serves all of them.
 type DenseScorer interface {
 	Scorer
 	// DenseBlocks lists the blocks in the order of their offsets. They do not overlap.
@@ -49,7 +51,8 @@ func (n *Net) DenseBlocks() []DenseBlock {
 	return blocks
 }
 
-// TiedBlock is a block of weights that are the numbers of a tied part of the potentials: weight Offset + j is its j-th number.
+// TiedBlock is a block of weights that are the numbers of a tied part of the potentials: weight Offset + j is its j-th
+// number.
 type TiedBlock struct {
 	Part   int // of the potentials
 	Offset int // in w
@@ -74,7 +77,8 @@ func TiedBlocks(s Scorer) []TiedBlock {
 func (n *Net) TiedBlocks() []TiedBlock {
 	var blocks []TiedBlock
 	for k, sum := range n.sums {
-		if shape := n.Form().Parts[k]; shape.Rows == structured.Tied && sum.inputs == noInputs && sum.bias.Shape != nil && sum.bias.Len() == shape.Width {
+		if shape := n.Form().Parts[k]; shape.Rows == structured.Tied && sum.inputs == noInputs && sum.bias.Shape != nil &&
+			sum.bias.Len() == shape.Width {
 			blocks = append(blocks, TiedBlock{Part: k, Offset: sum.bias.Offset, Width: shape.Width})
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Draw draws examples of the given lengths with the inputs that the network reads: dense features from N(0,1), and discrete
-// inputs, the letters of words and attributes uniformly. Half of the positions are source items if the network scores pairs of
-// source and target items; examples have random graphs if it scores edges. They have no outputs. If positions are cells of a grid,
-// examples fill it, except empty ones.
+// Draw draws examples of the given lengths with the inputs that the network reads: dense features from N(0,1), and
+// discrete inputs, the letters of words and attributes uniformly. Half of the positions are source items if the network
+// scores pairs of source and target items; examples have random graphs if it scores edges. They have no outputs. If
+// positions are cells of a grid, examples fill it, except empty ones.
 func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 	in := n.input
 	d := &structured.Dataset{Name: "random inputs", Offsets: []int{0}, Dim: in.Own()}
@@ -71,7 +71,8 @@ func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 	return d
 }
 
-// drawGraphs draws a graph for each example, with up to twice as many edges as variables, and dim features of each edge from N(0,1).
+// drawGraphs draws a graph for each example, with up to twice as many edges as variables, and dim features of each edge
+// from N(0,1).
 func drawGraphs(rng *rand.Rand, d *structured.Dataset, dim int) {
 	t := &structured.Table{Name: structured.Edges, Offsets: []int{0}, Dim: dim}
 	rows := 0

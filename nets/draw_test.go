@@ -18,13 +18,15 @@ func TestDraw(t *testing.T) {
 		config nets.Config
 		in     graph.Input
 	}{
-		"dense":   {nets.Config{Net: "mlp", Hidden: []int{3}}, graph.Input{Dim: 2}},
-		"words":   {nets.Config{Net: "embed", Channels: []int{4}, Embed: []int{3, 2}}, graph.Input{Vocab: []int{4, 2}}},
-		"letters": {nets.Config{Net: "deep", Recurrent: []int{2}, CharEmbed: 2, CharChannels: 2, AttributeUnits: 2}, graph.Input{Vocab: []int{4}, Characters: 6, Attributes: 9}},
+		"dense": {nets.Config{Net: "mlp", Hidden: []int{3}}, graph.Input{Dim: 2}},
+		"words": {nets.Config{Net: "embed", Channels: []int{4}, Embed: []int{3, 2}}, graph.Input{Vocab: []int{4, 2}}},
+		"letters": {nets.Config{Net: "deep", Recurrent: []int{2}, CharEmbed: 2, CharChannels: 2, AttributeUnits: 2},
+			graph.Input{Vocab: []int{4}, Characters: 6, Attributes: 9}},
 	} {
 		net := mustNew(t, c.config, c.in, 3)
 		d := net.Draw(rand.New(rand.NewPCG(1, 2)), lengths...)
-		if !slices.Equal(d.Offsets, []int{0, 30, 30, 75}) || d.Dim != c.in.Dim || len(d.Features) != 75*c.in.Dim || len(d.Ids) != 75*len(c.in.Vocab) || len(d.Vocab) != len(c.in.Vocab) {
+		if !slices.Equal(d.Offsets, []int{0, 30, 30, 75}) || d.Dim != c.in.Dim || len(d.Features) != 75*c.in.Dim ||
+			len(d.Ids) != 75*len(c.in.Vocab) || len(d.Vocab) != len(c.in.Vocab) {
 			t.Errorf("%s: offsets %v, %d features, %d ids", name, d.Offsets, len(d.Features), len(d.Ids))
 		}
 		for k, size := range c.in.Vocab {
@@ -45,12 +47,14 @@ func TestDraw(t *testing.T) {
 				n := d.Characters.Offsets[at+1] - d.Characters.Offsets[at]
 				shortest, longest = min(shortest, n), max(longest, n)
 			}
-			if shortest != 1 || longest != 9 || slices.Min(d.Characters.Ids) != 0 || slices.Max(d.Characters.Ids) != 5 || len(d.Characters.Offsets) != 76 {
+			if shortest != 1 || longest != 9 || slices.Min(d.Characters.Ids) != 0 || slices.Max(d.Characters.Ids) != 5 ||
+				len(d.Characters.Offsets) != 76 {
 				t.Errorf("%s: words of %d to %d letters", name, shortest, longest)
 			}
 			checkDrawn(t, d.Attributes, 75, 9)
 		}
-		if again := net.Draw(rand.New(rand.NewPCG(1, 2)), lengths...); !slices.Equal(again.Ids, d.Ids) || !slices.Equal(again.Features, d.Features) {
+		if again := net.Draw(rand.New(rand.NewPCG(1, 2)), lengths...); !slices.Equal(again.Ids, d.Ids) ||
+			!slices.Equal(again.Features, d.Features) {
 			t.Errorf("%s: one seed draws other inputs", name)
 		}
 	}
@@ -64,7 +68,8 @@ func checkDrawn(t *testing.T, x *structured.Sparse, rows, attributes int) {
 		n := x.Offsets[row+1] - x.Offsets[row]
 		least, most = min(least, n), max(most, n)
 	}
-	if len(x.Offsets) != rows+1 || least > 1 || most < 17 || most > 19 || slices.Min(x.Index) != 0 || int(slices.Max(x.Index)) != attributes-1 {
+	if len(x.Offsets) != rows+1 || least > 1 || most < 17 || most > 19 || slices.Min(x.Index) != 0 ||
+		int(slices.Max(x.Index)) != attributes-1 {
 		t.Errorf("%d rows of %d to %d attributes", len(x.Offsets)-1, least, most)
 	}
 }

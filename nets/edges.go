@@ -28,8 +28,8 @@ var (
 	graphEdges = []string{EdgesOwn, EdgesTyped, EdgesPotts, EdgesNone}
 )
 
-// GraphOutput is the Output of graphs with the given number of labels, of types of edges (which only EdgesTyped reads), and kind of edge
-// potentials. With EdgesNone the potentials have the form of EdgesPotts, and those of edges are zero.
+// GraphOutput is the Output of graphs with the given number of labels, of types of edges (which only EdgesTyped reads),
+// and kind of edge potentials. With EdgesNone the potentials have the form of EdgesPotts, and those of edges are zero.
 func GraphOutput(labels, types int, edges string) (Output, error) {
 	if edges == EdgesNone {
 		edges = EdgesPotts
@@ -48,7 +48,8 @@ func (c Config) checkEdges(out Output) error {
 	ofGraphs := c.Edges != EdgesNone && slices.Contains(graphEdges, c.Edges)
 	switch {
 	case isGraph && c.Edges == EdgesPosition:
-		return structured.BadInput("edges %s: chains have them; expected one of %s for a %s", c.Edges, strings.Join(graphEdges, ", "), name())
+		return structured.BadInput("edges %s: chains have them; expected one of %s for a %s", c.Edges,
+			strings.Join(graphEdges, ", "), name())
 	case isGraph && ofGraphs && c.Edges != pairwise.Edges.String():
 		return structured.BadInput("edges %s: the potentials are those of a %s", c.Edges, name())
 	case !isGraph && ofGraphs:
@@ -82,9 +83,11 @@ func (c Config) checkGraph(of graphs.Pairwise, form structured.Form) error {
 	labels := form.Parts[0].Width
 	switch {
 	case c.EdgeUnits < 0:
-		return structured.BadInput("edge-units %d: expected at least 1, or 0 for scores that are linear in the features of edges", c.EdgeUnits)
+		return structured.BadInput("edge-units %d: expected at least 1, or 0 for scores that are linear "+
+			"in the features of edges", c.EdgeUnits)
 	case c.EdgeUnits > 0 && (c.Edges == EdgesNone || of.Edges == graphs.Typed):
-		return structured.BadInput("edge-units %d: edges %s are not computed from their ends; own and potts are", c.EdgeUnits, c.Edges)
+		return structured.BadInput("edge-units %d: edges %s are not computed from their ends; own and potts are", c.EdgeUnits,
+			c.Edges)
 	case c.EdgeUnits > 0 && c.Preset().Linear:
 		return structured.BadInput("net %s has no edge-units: its edges are linear in their features; use mlp", c.Net)
 	case c.Submodular != "" && c.Submodular != SubmodularSoftplus:
@@ -92,7 +95,8 @@ func (c Config) checkGraph(of graphs.Pairwise, form structured.Form) error {
 	case c.Submodular != "" && c.Edges == EdgesNone:
 		return structured.BadInput("submodular %s: with edges none there is nothing to constrain", c.Submodular)
 	case c.Submodular != "" && of.Edges != graphs.Potts && labels != 2:
-		return structured.BadInput("submodular %s: tables of %d labels have no such constraint; expected edges potts, or 2 labels", c.Submodular, labels)
+		return structured.BadInput("submodular %s: tables of %d labels have no such constraint; expected "+
+			"edges potts, or 2 labels", c.Submodular, labels)
 	}
 	return nil
 }
@@ -105,8 +109,9 @@ func (c Config) isEdges(form structured.Form, part structured.Shape) bool {
 
 // edgeScores is the output layer of the edges of a graph.
 //
-// The score of an edge is linear in its dense features f, with a bias. With K = EdgeUnits, a hidden layer h of K units is scored, too. It reads
-// f and the layers x below of the edge's ends u and v: for tables of labels, which have an order,
+// The score of an edge is linear in its dense features f, with a bias. With K = EdgeUnits, a hidden layer h of K units
+// is scored, too. It reads f and the layers x below of the edge's ends u and v: for tables of labels, which have an
+// order,
 //
 //	h = φ(A x_u + B x_v + C f + c),
 //
@@ -208,7 +213,8 @@ func (s *edgeScores) rows(g *graph.Graph, x *gorgonia.Node, part structured.Shap
 }
 
 // hidden returns the hidden layer of edges.
-func (s *edgeScores) hidden(g *graph.Graph, x, f *gorgonia.Node, param func(string) *gorgonia.Node) (h *gorgonia.Node, err error) {
+func (s *edgeScores) hidden(g *graph.Graph, x, f *gorgonia.Node,
+	param func(string) *gorgonia.Node) (h *gorgonia.Node, err error) {
 	if h, err = s.ends(g, x, param); err != nil {
 		return nil, err
 	}
@@ -253,8 +259,9 @@ func (s *edgeScores) ends(g *graph.Graph, x *gorgonia.Node, param func(string) *
 	return gorgonia.Add(first, second)
 }
 
-// submodularTables makes tables θ of two labels [M×4], or [M·4], submodular: with z = θ00 − θ01 − θ10 + θ11, it adds (softplus(z) − z)/4 =
-// softplus(−z)/4 to θ00 and θ11 and subtracts it from θ01 and θ10, so that z becomes softplus(z) ≥ 0.
+// submodularTables makes tables θ of two labels [M×4], or [M·4], submodular: with z = θ00 − θ01 − θ10 + θ11, it adds
+// (softplus(z) − z)/4 = softplus(−z)/4 to θ00 and θ11 and subtracts it from θ01 and θ10, so that z becomes softplus(z)
+// ≥ 0.
 func submodularTables(g *graph.Graph, θ *gorgonia.Node) (*gorgonia.Node, error) {
 	shape := θ.Shape().Clone()
 	rows, err := gorgonia.Reshape(θ, tensor.Shape{shape.TotalSize() / 4, 4})
@@ -286,5 +293,6 @@ func literal(g *graph.Graph, xs []float64, shape ...int) *gorgonia.Node {
 	for i, x := range xs {
 		small[i] = float32(x)
 	}
-	return gorgonia.NewConstant(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(small)), gorgonia.WithName(fmt.Sprint(xs)))
+	return gorgonia.NewConstant(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(small)),
+		gorgonia.WithName(fmt.Sprint(xs)))
 }

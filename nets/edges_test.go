@@ -16,7 +16,8 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
-// shapes are variables of examples, and of each the edges. Graphs have loops, several edges between the same variables, or none.
+// shapes are variables of examples, and of each the edges. Graphs have loops, several edges between the same variables,
+// or none.
 var shapes = []struct {
 	lengths []int
 	edges   []int
@@ -56,20 +57,32 @@ var edgeConfigs = []struct {
 	{"linear", nets.Config{Net: "linear"}, graph.Input{Dim: 5, EdgeDim: 3}, true},
 	{"linear, no features of edges", nets.Config{Net: "linear", Window: 3}, graph.Input{Dim: 2}, true},
 	{"linear, no edges", nets.Config{Net: "linear", Edges: nets.EdgesNone}, graph.Input{Dim: 2, EdgeDim: 2}, true},
-	{"linear, grid", nets.Config{Net: "linear", Window: 3}, graph.Input{Dim: 2, EdgeDim: 1, Grid: graph.Grid{Height: 3, Width: 3}}, true},
+	{"linear, grid", nets.Config{Net: "linear", Window: 3},
+		graph.Input{Dim: 2, EdgeDim: 1, Grid: graph.Grid{Height: 3, Width: 3}}, true},
 	{"mlp", nets.Config{Net: "mlp", Hidden: []int{4}, Dropout: 0.2}, graph.Input{Dim: 5, EdgeDim: 3}, false},
-	{"mlp, units", nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Dropout: 0.2}, graph.Input{Dim: 5, EdgeDim: 3}, false},
-	{"conv-map, units, no features of edges", nets.Config{Net: "conv-map", Channels: []int{4}, EdgeUnits: 5}, graph.Input{Dim: 18, Map: graph.Map{Height: 3, Width: 3, Channels: 2}}, false},
-	{"conv-crop", nets.Config{Net: "conv-crop", Channels: []int{4, 3}, Hidden: []int{5}, EdgeUnits: 4, Activation: graph.Tanh},
+	{"mlp, units", nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Dropout: 0.2}, graph.Input{Dim: 5, EdgeDim: 3},
+		false},
+	{"conv-map, units, no features of edges", nets.Config{Net: "conv-map", Channels: []int{4}, EdgeUnits: 5},
+		graph.Input{Dim: 18, Map: graph.Map{Height: 3, Width: 3, Channels: 2}}, false},
+	{"conv-crop", nets.Config{Net: "conv-crop", Channels: []int{4, 3}, Hidden: []int{5},
+		EdgeUnits: 4, Activation: graph.Tanh},
 		graph.Input{Dim: 126, EdgeDim: 2, Map: graph.Map{Height: 7, Width: 6, Channels: 3}}, false},
-	{"conv-crop, beside", nets.Config{Net: "conv-crop", Channels: []int{4}, Hidden: []int{5}, EdgeUnits: 4}, graph.Input{Dim: 130, EdgeDim: 2, Map: graph.Map{Height: 7, Width: 6, Channels: 3}}, false},
-	{"stack of pixels", nets.Config{Net: nets.StackNet, Stack: "- pixels:\n  - conv: {channels: 3, kernel: 2, stride: 2, activation: tanh}\n  - pool\n  - flatten\n- features\n- dense: {units: 3, activation: tanh}\n", EdgeUnits: 2}, graph.Input{Dim: 44, EdgeDim: 2, Map: graph.Map{Height: 5, Width: 4, Channels: 2}}, false},
-	{"submodular", nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 5, EdgeDim: 3}, false},
-	{"submodular, units", nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 5, EdgeDim: 3}, false},
-	{"stack", nets.Config{Net: nets.StackNet, Stack: "- features\n- dense: {units: 4, activation: tanh}\n- dropout: 0.1\n", EdgeUnits: 3}, graph.Input{Dim: 3, EdgeDim: 2}, false},
+	{"conv-crop, beside", nets.Config{Net: "conv-crop", Channels: []int{4}, Hidden: []int{5}, EdgeUnits: 4},
+		graph.Input{Dim: 130, EdgeDim: 2, Map: graph.Map{Height: 7, Width: 6, Channels: 3}}, false},
+	{"stack of pixels", nets.Config{Net: nets.StackNet, Stack: "- pixels:\n" +
+		"  - conv: {channels: 3, kernel: 2, stride: 2, activation: tanh}\n  - pool\n  - flatten\n- features\n" +
+		"- dense: {units: 3, activation: tanh}\n", EdgeUnits: 2},
+		graph.Input{Dim: 44, EdgeDim: 2, Map: graph.Map{Height: 5, Width: 4, Channels: 2}}, false},
+	{"submodular", nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 5, EdgeDim: 3},
+		false},
+	{"submodular, units", nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Submodular: nets.SubmodularSoftplus},
+		graph.Input{Dim: 5, EdgeDim: 3}, false},
+	{"stack", nets.Config{Net: nets.StackNet, Stack: "- features\n- dense: {units: 4, activation: tanh}\n- dropout: 0.1\n",
+		EdgeUnits: 3}, graph.Input{Dim: 3, EdgeDim: 2}, false},
 }
 
-// Scores, pullback and push-forward of networks of graphs equal those of Gorgonia's TapeMachine in float64, and every parameter counts.
+// Scores, pullback and push-forward of networks of graphs equal those of Gorgonia's TapeMachine in float64, and every
+// parameter counts.
 func TestGraphsEqualGorgonia(t *testing.T) {
 	for _, kind := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
 		for _, c := range edgeConfigs {
@@ -109,7 +122,8 @@ var endGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 	"sums": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		u, v := bothEnds(g, x)
 		s, w := bothEnds(g, node(gorgonia.Tanh(x)))
-		return node(gorgonia.Add(node(gorgonia.Add(node(gorgonia.Mul(u, g.Param("square"))), w)), node(gorgonia.HadamardProd(v, s))))
+		return node(gorgonia.Add(node(gorgonia.Add(node(gorgonia.Mul(u, g.Param("square"))), w)),
+			node(gorgonia.HadamardProd(v, s))))
 	},
 	"features": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		u, v := bothEnds(g, x)
@@ -119,7 +133,8 @@ var endGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 	"dropout": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		u, v := bothEnds(g, node(g.Dropout(x, 0.3)))
 		f := node(g.Dropout(node(g.EdgeFeatures()), 0.2))
-		return node(g.Dropout(node(gorgonia.Add(node(gorgonia.Mul(f, g.Param("of edges"))), node(gorgonia.HadamardProd(u, v)))), 0.4))
+		return node(g.Dropout(
+			node(gorgonia.Add(node(gorgonia.Mul(f, g.Param("of edges"))), node(gorgonia.HadamardProd(u, v)))), 0.4))
 	},
 }
 
@@ -134,7 +149,8 @@ func bothEnds(g *graph.Graph, x *gorgonia.Node) (u, v *gorgonia.Node) {
 func endSpec(scores func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node) graph.Spec {
 	return graph.Spec{
 		Name: "ends", Form: pairwise(graphs.Own, 2),
-		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "square", Shape: []int{4, 4}}, {Name: "of edges", Shape: []int{2, 4}}, {Name: "out", Shape: []int{4, 2}}},
+		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "square", Shape: []int{4, 4}},
+			{Name: "of edges", Shape: []int{2, 4}}, {Name: "out", Shape: []int{4, 2}}},
 		Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 			x := node(gorgonia.Mul(g.Features(), g.Param("in")))
 			return []*gorgonia.Node{node(gorgonia.Mul(x, g.Param("out"))), scores(g, x)}, nil
@@ -164,7 +180,8 @@ func TestEdgesByHand(t *testing.T) {
 	const units = 4
 	for _, kind := range []graphs.Edges{graphs.Own, graphs.Potts} {
 		for _, submodular := range []string{"", nets.SubmodularSoftplus} {
-			c := nets.Config{Net: nets.StackNet, Stack: "- features\n", EdgeUnits: units, Activation: graph.Tanh, Submodular: submodular}
+			c := nets.Config{Net: nets.StackNet, Stack: "- features\n", EdgeUnits: units,
+				Activation: graph.Tanh, Submodular: submodular}
 			net, err := nets.Make(c, input, nets.Output{Form: pairwise(kind, 2)})
 			must(t, err)
 			data := join(rng, randomData(rng, input, 2, 5, 7), 2, []int{6, 9})
@@ -232,7 +249,8 @@ func TestSubmodular(t *testing.T) {
 	rng, input := rand.New(rand.NewPCG(77, 78)), graph.Input{Dim: 3, EdgeDim: 2}
 	for _, kind := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
 		for _, submodular := range []string{"", nets.SubmodularSoftplus} {
-			net, err := nets.Make(nets.Config{Net: "linear", Submodular: submodular}, input, nets.Output{Form: pairwise(kind, 2)})
+			net, err := nets.Make(nets.Config{Net: "linear", Submodular: submodular}, input,
+				nets.Output{Form: pairwise(kind, 2)})
 			must(t, err)
 			data := join(rng, randomData(rng, input, 2, 9), 2, []int{40})
 			var batch structured.Batch
@@ -260,7 +278,8 @@ func TestSubmodular(t *testing.T) {
 // The first-order model of a network of graphs is θ(w_k) + J(w − w_k), also with dropout.
 func TestLineariseGraphs(t *testing.T) {
 	rng, input := rand.New(rand.NewPCG(79, 80)), graph.Input{Dim: 3, EdgeDim: 2}
-	net, err := nets.Make(nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Dropout: 0.3, Activation: graph.Tanh}, input, nets.Output{Form: pairwise(graphs.Own, 3)})
+	net, err := nets.Make(nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Dropout: 0.3, Activation: graph.Tanh},
+		input, nets.Output{Form: pairwise(graphs.Own, 3)})
 	must(t, err)
 	data := join(rng, randomData(rng, input, 3, 5, 0, 7), 2, []int{6, 0, 9})
 	var batch structured.Batch
@@ -307,7 +326,8 @@ func TestGraphsRefused(t *testing.T) {
 		{nets.Config{Net: "mlp", EdgeUnits: 3, Edges: nets.EdgesNone}, own, "edges none are not computed from their ends"},
 		{nets.Config{Net: "linear", Submodular: "relu"}, own, `submodular "relu": expected softplus`},
 		{nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, own, "tables of 3 labels"},
-		{nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus, Edges: nets.EdgesNone}, typed, "nothing to constrain"},
+		{nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus, Edges: nets.EdgesNone},
+			typed, "nothing to constrain"},
 		{nets.Config{Net: "bilinear"}, own, "net bilinear scores pairs of source and target items, not graphs"},
 		{nets.Config{Net: "biaffine"}, own, "net biaffine scores the arcs of trees, not graphs"},
 	} {
@@ -316,7 +336,8 @@ func TestGraphsRefused(t *testing.T) {
 			t.Errorf("%+v: %v, expected %q", c.config, err, c.message)
 		}
 	}
-	if _, err := nets.New(nets.Config{Net: "linear", Edges: nets.EdgesTyped}, in, 3); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "edges typed: graphs have them, not chains") {
+	if _, err := nets.New(nets.Config{Net: "linear", Edges: nets.EdgesTyped}, in, 3); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "edges typed: graphs have them, not chains") {
 		t.Errorf("%v", err)
 	}
 
@@ -324,22 +345,33 @@ func TestGraphsRefused(t *testing.T) {
 	must(t, err)
 	rng := rand.New(rand.NewPCG(81, 82))
 	for message, spoil := range map[string]func(d *structured.Dataset){
-		`no table of rows "edge"`:                            func(d *structured.Dataset) { d.Tables = nil },
-		`has 0 graphs for 1 examples`:                        func(d *structured.Dataset) { d.Graphs = nil },
-		`3 rows of table "edge"; expected one for each edge`: func(d *structured.Dataset) { d.Tables[0].Offsets = []int{0, 3} },
+		`no table of rows "edge"`:     func(d *structured.Dataset) { d.Tables = nil },
+		`has 0 graphs for 1 examples`: func(d *structured.Dataset) { d.Graphs = nil },
+		`3 rows of table "edge"; expected one for each edge`: func(d *structured.Dataset) {
+			d.Tables[0].Offsets = []int{0, 3}
+		},
 		`edge 1 joins variables 5 and 0; expected two of 0 to 4`: func(d *structured.Dataset) {
 			d.Graphs[0].Ends[1] = [2]int32{5, 0}
 		},
-		`edge 0 joins variables -1 and 0`:                                func(d *structured.Dataset) { d.Graphs[0].Ends[0] = [2]int32{-1, 0} },
-		`edge 0 joins variables 2 and 2`:                                 func(d *structured.Dataset) { d.Graphs[0].Ends[0] = [2]int32{2, 2} },
-		"has 1 features for each of 6 edges; the network reads 2":        func(d *structured.Dataset) { d.Tables[0].Features, d.Tables[0].Dim = make([]float32, 6), 1 },
-		"random has 0 features for each of 6 edges; the network reads 2": func(d *structured.Dataset) { d.Tables[0].Features = nil },
+		`edge 0 joins variables -1 and 0`: func(d *structured.Dataset) {
+			d.Graphs[0].Ends[0] = [2]int32{-1, 0}
+		},
+		`edge 0 joins variables 2 and 2`: func(d *structured.Dataset) {
+			d.Graphs[0].Ends[0] = [2]int32{2, 2}
+		},
+		"has 1 features for each of 6 edges; the network reads 2": func(d *structured.Dataset) {
+			d.Tables[0].Features, d.Tables[0].Dim = make([]float32, 6), 1
+		},
+		"random has 0 features for each of 6 edges; the network reads 2": func(d *structured.Dataset) {
+			d.Tables[0].Features = nil
+		},
 	} {
 		data := join(rng, randomData(rng, in, 3, 5), 2, []int{6})
 		spoil(data)
 		var batch structured.Batch
 		batch.Reset(data, []int{0})
-		if err := net.NewNetWorker().Score(make([]float32, net.Dim()), &batch, new(structured.Potentials)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
+		if err := net.NewNetWorker().Score(make([]float32, net.Dim()), &batch,
+			new(structured.Potentials)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}
 	}
@@ -362,7 +394,8 @@ func TestEndOpsRefused(t *testing.T) {
 			return node(gorgonia.Concat(0, copies...))
 		},
 	} {
-		if _, err := nets.Build(endSpec(scores), graph.Input{Dim: 3, EdgeDim: 2}); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := nets.Build(endSpec(scores), graph.Input{Dim: 3, EdgeDim: 2}); err == nil ||
+			!strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}
 	}
@@ -372,7 +405,8 @@ func TestEndOpsRefused(t *testing.T) {
 			return node(g.EdgeFeatures())
 		},
 	} {
-		if _, err := nets.Build(pairSpec(scores), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := nets.Build(pairSpec(scores), graph.Input{Dim: 3}); err == nil ||
+			!strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}
 	}
@@ -383,7 +417,8 @@ func BenchmarkEdges(b *testing.B) {
 	for _, units := range []int{0, 16} {
 		b.Run(fmt.Sprint("units=", units), func(b *testing.B) {
 			input := graph.Input{Dim: 32, EdgeDim: 4}
-			net, err := nets.Make(nets.Config{Net: "mlp", Hidden: []int{32}, EdgeUnits: units}, input, nets.Output{Form: pairwise(graphs.Potts, 4)})
+			net, err := nets.Make(nets.Config{Net: "mlp", Hidden: []int{32}, EdgeUnits: units}, input,
+				nets.Output{Form: pairwise(graphs.Potts, 4)})
 			must(b, err)
 			rng := rand.New(rand.NewPCG(83, 84))
 			data := join(rng, randomData(rng, input, 4, slices.Repeat([]int{1024}, 16)...), 4, slices.Repeat([]int{4000}, 16))

@@ -9,8 +9,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// A network whose input has an encoder is made of two: the encoder computes dense inputs of positions, and the programs of the Spec, which know
-// the first weights only, compute potentials from them. Cotangents and tangents of those inputs join the two.
+// A network whose input has an encoder is made of two: the encoder computes dense inputs of positions, and the programs
+// of the Spec, which know the first weights only, compute potentials from them. Cotangents and tangents of those inputs
+// join the two.
 
 // encodes reports whether an encoder's weights are among those of the network.
 func (n *Net) encodes() bool { return n.input.Encoder != nil }
@@ -44,7 +45,8 @@ func (n *Net) withEncoder() (graph.Layout, error) {
 		return n.own, nil
 	}
 	if wide := n.input.Encoder.Width(); wide != n.input.Encoded || n.input.Own() < 0 {
-		return nil, fmt.Errorf("nets: an encoder of %d numbers per position; the input has %d of %d", wide, n.input.Encoded, n.input.Dim)
+		return nil, fmt.Errorf("nets: an encoder of %d numbers per position; the input has %d of %d", wide,
+			n.input.Encoded, n.input.Dim)
 	}
 	layout, err := graph.NewLayout(n.params())
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 var encoderParams = []graph.Param{
 	{Name: "words", Shape: []int{5, 8}}, {Name: "places", Shape: []int{75, 8}},
 	{Name: "gain", Shape: []int{8}}, {Name: "bias", Shape: []int{8}},
-	{Name: "query", Shape: []int{8, 8}}, {Name: "key", Shape: []int{8, 8}}, {Name: "key-bias", Shape: []int{8}}, {Name: "value", Shape: []int{8, 8}},
+	{Name: "query", Shape: []int{8, 8}}, {Name: "key", Shape: []int{8, 8}}, {Name: "key-bias", Shape: []int{8}},
+	{Name: "value", Shape: []int{8, 8}},
 	{Name: "distances", Shape: []int{16, 2}}, {Name: "keys", Shape: []int{16, 8}}, {Name: "queries", Shape: []int{16, 8}},
 	{Name: "up", Shape: []int{12, 8}}, {Name: "up-bias", Shape: []int{12}}, {Name: "down", Shape: []int{8, 12}},
 }
@@ -37,16 +38,19 @@ var encoderGraphs = map[string]func(g *graph.Graph) *gorgonia.Node{
 		return related(g, graph.Related{Scale: 0.6, Window: 2})
 	},
 	"mirrored buckets": func(g *graph.Graph) *gorgonia.Node {
-		return related(g, graph.Related{Scale: 0.5, Buckets: graph.Buckets{Count: 16, Exact: 4, Longest: 20, Mirrored: true}}, "distances")
+		return related(g, graph.Related{Scale: 0.5, Buckets: graph.Buckets{Count: 16, Exact: 4, Longest: 20, Mirrored: true}},
+			"distances")
 	},
 	"exact distances": func(g *graph.Graph) *gorgonia.Node {
 		return related(g, graph.Related{Scale: 0.5, Buckets: graph.Buckets{Count: 16, Exact: 8}}, "keys")
 	},
 	"logarithms of distances": func(g *graph.Graph) *gorgonia.Node {
-		return related(g, graph.Related{Scale: 0.4, Buckets: graph.Buckets{Count: 16, Exact: 4, Longest: 30}}, "keys", "queries")
+		return related(g, graph.Related{Scale: 0.4, Buckets: graph.Buckets{Count: 16, Exact: 4, Longest: 30}}, "keys",
+			"queries")
 	},
 	"queries in a window": func(g *graph.Graph) *gorgonia.Node {
-		return related(g, graph.Related{Scale: 0.4, Window: 20, Buckets: graph.Buckets{Count: 16, Exact: 4, Longest: 30}}, "queries", "distances")
+		return related(g, graph.Related{Scale: 0.4, Window: 20, Buckets: graph.Buckets{Count: 16, Exact: 4, Longest: 30}},
+			"queries", "distances")
 	},
 }
 
@@ -90,9 +94,10 @@ func encoderBlock(g *graph.Graph) *gorgonia.Node {
 }
 
 func encoderSpec(build func(g *graph.Graph) *gorgonia.Node) graph.Spec {
-	return graph.Spec{Name: "encoder", Params: encoderParams, Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
-		return build(g), nil, nil
-	}}
+	return graph.Spec{Name: "encoder", Params: encoderParams,
+		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+			return build(g), nil, nil
+		}}
 }
 
 var encoderLengths = [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 17, 4}, {67, 1}}
@@ -142,7 +147,8 @@ func TestForwardPrograms(t *testing.T) {
 				ops = append(ops, in.Op.String())
 			}
 			if all := strings.Join(ops, ", "); name == "block" && (len(ops) != 10 || !slices.Contains(ops, "linear 8→24") ||
-				!slices.Contains(ops, "linear 8→12 gelu_erf") || !slices.Contains(ops, "linear 12→8 residual") || strings.Contains(all, "normalise")) {
+				!slices.Contains(ops, "linear 8→12 gelu_erf") || !slices.Contains(ops, "linear 12→8 residual") ||
+				strings.Contains(all, "normalise")) {
 				t.Errorf("a block takes the ops %s", all)
 			}
 		}
@@ -180,7 +186,8 @@ func TestForwardProgramOfParameters(t *testing.T) {
 func TestPlacesErrors(t *testing.T) {
 	for _, first := range []int{-1, 75} {
 		spec := encoderSpec(func(g *graph.Graph) *gorgonia.Node { return node(g.Places(g.Param("places"), first)) })
-		if _, err := nets.Build(spec, graph.Input{Vocab: []int{5}}); err == nil || !strings.Contains(err.Error(), "Places from row") {
+		if _, err := nets.Build(spec, graph.Input{Vocab: []int{5}}); err == nil ||
+			!strings.Contains(err.Error(), "Places from row") {
 			t.Errorf("error %v, want one about places", err)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// A custom network is a function that builds a Gorgonia graph: here one tanh layer over each position and its two neighbours,
-// with one matrix of transition potentials.
+// A custom network is a function that builds a Gorgonia graph: here one tanh layer over each position and its two
+// neighbours, with one matrix of transition potentials.
 func ExampleBuild() {
 	const dim, hidden, labels = 2, 3, 2
 	net, err := nets.Build(graph.Spec{
@@ -76,8 +76,8 @@ func ExampleBuild() {
 	// gradient of the transitions: [0 1 0 0]
 }
 
-// A custom network for a structure other than chains returns a node for each part of its potentials: here one bilinear form
-// scores the arcs of dependency trees, and all relations score zero.
+// A custom network for a structure other than chains returns a node for each part of its potentials: here one bilinear
+// form scores the arcs of dependency trees, and all relations score zero.
 func ExampleBuild_parts() {
 	const dim, units, relations = 2, 3, 4
 	net, err := nets.Build(graph.Spec{

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// The forward pass of every preset reads arrays after they are made, and knows the axis of the rows of each: that of the potentials has
-// the rows of their table, and arrays of two sizes of a network differ in it alone.
+// The forward pass of every preset reads arrays after they are made, and knows the axis of the rows of each: that of
+// the potentials has the rows of their table, and arrays of two sizes of a network differ in it alone.
 func TestFlowOfPresets(t *testing.T) {
 	small := graph.Size{Rows: 11, Pairs: 13, Chars: 17}
 	for _, p := range presets {
@@ -74,7 +74,8 @@ func TestLocate(t *testing.T) {
 	for _, c := range []struct {
 		shape []int
 		want  int
-	}{{[]int{2, 7, 6}, 1}, {[]int{14, 6}, 0}, {[]int{2, 7, 3, 2}, 1}, {[]int{2, 42}, 1}, {[]int{84}, 0}, {[]int{1, 2, 21, 2}, 2}, {[]int{4, 21}, -1}} {
+	}{{[]int{2, 7, 6}, 1}, {[]int{14, 6}, 0}, {[]int{2, 7, 3, 2}, 1}, {[]int{2, 42}, 1}, {[]int{84}, 0},
+		{[]int{1, 2, 21, 2}, 2}, {[]int{4, 21}, -1}} {
 		if got := a.Locate(c.shape); got != c.want {
 			t.Errorf("in %v: %d, want %d", c.shape, got, c.want)
 		}
@@ -83,10 +84,11 @@ func TestLocate(t *testing.T) {
 
 // A network that mixes rows has no forward pass either.
 func TestFlowRefusesMixedRows(t *testing.T) {
-	_, err := graph.NewFlow(&graph.Spec{Name: "mixing", Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {
-		x, err := gorgonia.Mul(g.Features(), gorgonia.Must(gorgonia.Transpose(g.Features())))
-		return x, nil, err
-	}}, nil, graph.Input{Dim: 3}, graph.OpenSize)
+	_, err := graph.NewFlow(&graph.Spec{Name: "mixing",
+		Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {
+			x, err := gorgonia.Mul(g.Features(), gorgonia.Must(gorgonia.Transpose(g.Features())))
+			return x, nil, err
+		}}, nil, graph.Input{Dim: 3}, graph.OpenSize)
 	if err == nil || !strings.Contains(err.Error(), "mixes rows") || !strings.Contains(err.Error(), "mixing") {
 		t.Errorf("got %v", err)
 	}

@@ -24,8 +24,10 @@ func TestGridsEqualGorgonia(t *testing.T) {
 	}{
 		{nets.Config{Net: "linear", Window: 3}, graph.Input{Dim: 2, Grid: shape}},
 		{nets.Config{Net: "cnn", Channels: []int{4, 3}, Window: 5}, graph.Input{Dim: 2, Grid: shape}},
-		{nets.Config{Net: "conv-crop", Channels: []int{3}, Hidden: []int{4}, Window: 3}, graph.Input{Dim: 20, Map: crops, Grid: shape}},
-		{nets.Config{Net: nets.StackNet, Stack: "- features\n- window: 3\n- convolution: 4\n- activation\n"}, graph.Input{Dim: 2, Grid: shape}},
+		{nets.Config{Net: "conv-crop", Channels: []int{3}, Hidden: []int{4}, Window: 3},
+			graph.Input{Dim: 20, Map: crops, Grid: shape}},
+		{nets.Config{Net: nets.StackNet, Stack: "- features\n- window: 3\n- convolution: 4\n- activation\n"},
+			graph.Input{Dim: 2, Grid: shape}},
 	} {
 		t.Run(c.config.Net, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(71, 72))
@@ -48,7 +50,8 @@ func TestGridWindow(t *testing.T) {
 		}}
 	net, err := nets.Build(spec, graph.Input{Dim: 1, Grid: graph.Grid{Height: 2, Width: 3}})
 	must(t, err)
-	d := &structured.Dataset{Name: "cells", Offsets: []int{0, 6, 12}, Dim: 1, Features: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}
+	d := &structured.Dataset{Name: "cells", Offsets: []int{0, 6, 12}, Dim: 1,
+		Features: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}
 	var batch structured.Batch
 	batch.Reset(d, []int{1})
 	var θ structured.Potentials
@@ -67,10 +70,12 @@ func TestGridWindow(t *testing.T) {
 
 	d.Offsets = []int{0, 5, 12}
 	batch.Reset(d, []int{0})
-	if err := net.NewNetWorker().Score([]float32{1}, &batch, &θ); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "5 positions; the network reads grids of 2×3 cells") {
+	if err := net.NewNetWorker().Score([]float32{1}, &batch, &θ); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "5 positions; the network reads grids of 2×3 cells") {
 		t.Errorf("5 positions: %v", err)
 	}
-	if _, err := nets.Build(spec, graph.Input{Dim: 1}); err == nil || !strings.Contains(err.Error(), "not cells of a grid") {
+	if _, err := nets.Build(spec, graph.Input{Dim: 1}); err == nil ||
+		!strings.Contains(err.Error(), "not cells of a grid") {
 		t.Errorf("no grid: %v", err)
 	}
 }

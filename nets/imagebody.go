@@ -27,11 +27,13 @@ func init() {
 		Defaults: []Defaults{{Config: Config{Channels: []int{16}, Hidden: []int{64}}}},
 		check: func(c *Config, in graph.Input) error {
 			if in.Dim != ImageHeight*ImageWidth {
-				return structured.BadInput("net cnn-image reads %d×%d images (%d features per position), the data has %d; use cnn for windows of positions",
+				return structured.BadInput("net cnn-image reads %d×%d images (%d features per position), the data has %d; use "+
+					"cnn for windows of positions",
 					ImageHeight, ImageWidth, ImageHeight*ImageWidth, in.Dim)
 			}
 			if len(c.Channels) > 3 {
-				return structured.BadInput("net cnn-image halves the image with each convolution, so at most 3 fit; the configuration has %d", len(c.Channels))
+				return structured.BadInput("net cnn-image halves the image with each convolution, so at most 3 fit; "+
+					"the configuration has %d", len(c.Channels))
 			}
 			return nil
 		},
@@ -40,8 +42,8 @@ func init() {
 }
 
 // imageBody is a convolutional network over the image of each position: for each of c.Channels a 3×3 convolution, the
-// activation, and a maximum over 2×2 pixels. Arrays have one row of channels per pixel, so that a convolution is Patches and
-// a matrix product.
+// activation, and a maximum over 2×2 pixels. Arrays have one row of channels per pixel, so that a convolution is
+// Patches and a matrix product.
 func imageBody(c Config) body {
 	h, w := ImageHeight, ImageWidth
 	b := body{width: 1, build: func(g *graph.Graph) (*gorgonia.Node, error) {

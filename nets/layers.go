@@ -23,7 +23,8 @@ func (b body) residual(layer body) body {
 func (b body) norm(name string) body {
 	return b.then(b.width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		return g.LayerNorm(x, g.Param(name+".gain"), g.Param(name+".bias"))
-	}, graph.Param{Name: name + ".gain", Shape: []int{b.width}, Init: ones}, graph.Param{Name: name + ".bias", Shape: []int{b.width}})
+	}, graph.Param{Name: name + ".gain", Shape: []int{b.width}, Init: ones},
+		graph.Param{Name: name + ".bias", Shape: []int{b.width}})
 }
 
 func ones(_ *rand.Rand, _ []int, w []float32) {

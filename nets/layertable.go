@@ -10,22 +10,25 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Layer is a row of the table of a network: an op of its program that does real work, with the cheap ones that follow it (biases,
-// activations, masks).
+// Layer is a row of the table of a network: an op of its program that does real work, with the cheap ones that follow
+// it (biases, activations, masks).
 type Layer struct {
-	Name    string   `json:"name"`    // what it computes, from which parameters: "product hidden1.weight", "window 3", the name of an op of the user's own
-	With    []string `json:"with"`    // what follows in place: "+ bias", "elu"
-	Params  []string `json:"params"`  // parameters that it reads
-	Output  string   `json:"output"`  // shape of the result; n stands for the positions of a batch, p for pairs of positions or edges, c for characters of words
-	Weights int      `json:"weights"` // numbers in parameters that no earlier layer reads
-	Share   float64  `json:"share"`   // of the time that the potentials of a batch take
+	// what it computes, from which parameters: "product hidden1.weight", "window 3", the name of an op of the user's own
+	Name   string   `json:"name"`
+	With   []string `json:"with"`   // what follows in place: "+ bias", "elu"
+	Params []string `json:"params"` // parameters that it reads
+	// shape of the result; n stands for the positions of a batch, p for pairs of positions or edges, c for characters of
+	// words
+	Output  string  `json:"output"`
+	Weights int     `json:"weights"` // numbers in parameters that no earlier layer reads
+	Share   float64 `json:"share"`   // of the time that the potentials of a batch take
 }
 
 // measurements is how often Layers measures each op; it takes the fastest.
 const measurements = 7
 
-// Layers measures the layers of the network on a batch: it computes the potentials at weights w several times on one thread, and
-// takes the least time of every op. Rows are in the order in which they are computed.
+// Layers measures the layers of the network on a batch: it computes the potentials at weights w several times on one
+// thread, and takes the least time of every op. Rows are in the order in which they are computed.
 func (n *Net) Layers(w []float32, batch *structured.Batch) ([]Layer, error) {
 	worker := n.NewNetWorker()
 	var θ structured.Potentials
@@ -44,7 +47,8 @@ func (n *Net) Layers(w []float32, batch *structured.Batch) ([]Layer, error) {
 			}
 		}
 	}
-	t := &layerTable{net: n, p: p, of: map[*graph.Buffer]int{}, waiting: map[*graph.Buffer]*waiting{}, counted: map[string]bool{}}
+	t := &layerTable{net: n, p: p, of: map[*graph.Buffer]int{}, waiting: map[*graph.Buffer]*waiting{},
+		counted: map[string]bool{}}
 	var total time.Duration
 	for i := range p.Forward {
 		t.add(&p.Forward[i], least[i])
@@ -58,7 +62,8 @@ func (n *Net) Layers(w []float32, batch *structured.Batch) ([]Layer, error) {
 		}
 		took := time.Since(begun)
 		total += took
-		t.rows = slices.Insert(t.rows, 0, Layer{Name: "encoder", Output: fmt.Sprintf("n×%d", e.width), Weights: n.Dim() - n.own.Dim()})
+		t.rows = slices.Insert(t.rows, 0,
+			Layer{Name: "encoder", Output: fmt.Sprintf("n×%d", e.width), Weights: n.Dim() - n.own.Dim()})
 		t.took = slices.Insert(t.took, 0, took)
 	}
 	for i := range t.rows {
@@ -135,7 +140,10 @@ func buffers(in *graph.Instruction) []*graph.Buffer {
 
 // masks reports whether an instruction multiplies by a mask of dropout.
 func (t *layerTable) masks(in *graph.Instruction) bool {
-	return slices.ContainsFunc(buffers(in), func(b *graph.Buffer) bool { w := t.waiting[b]; return w != nil && w.name == "dropout" })
+	return slices.ContainsFunc(buffers(in), func(b *graph.Buffer) bool {
+		w := t.waiting[b]
+		return w != nil && w.name == "dropout"
+	})
 }
 
 // isBegun reports whether an instruction copies what a later one adds to.
@@ -180,7 +188,8 @@ func (t *layerTable) tied() {
 			if a.Offset != b.Offset {
 				continue
 			}
-			l := Layer{Name: t.p.Form.Parts[k].Name + " potentials " + a.Name, With: []string{}, Params: []string{a.Name}, Output: shapeOf(a.Shape)}
+			l := Layer{Name: t.p.Form.Parts[k].Name + " potentials " + a.Name, With: []string{}, Params: []string{a.Name},
+				Output: shapeOf(a.Shape)}
 			if !t.counted[a.Name] {
 				l.Weights = a.Len()
 			}
@@ -220,7 +229,8 @@ func (t *layerTable) params(in *graph.Instruction) []string {
 	return names
 }
 
-// shape returns the shape of a result, with n for the rows of positions, p for those of pairs or edges, and c for those of characters.
+// shape returns the shape of a result, with n for the rows of positions, p for those of pairs or edges, and c for those
+// of characters.
 func (t *layerTable) shape(in *graph.Instruction) string {
 	s := in.Out.Shape
 	if g, ok := in.Op.(graph.Gather); ok && (g.Index.Kind == graph.IndexWindow || g.Index.Kind == graph.IndexGrid) {

@@ -29,9 +29,12 @@ func TestLayers(t *testing.T) {
 		all = append(all, mustNew(t, p.config, p.input, testLabels))
 	}
 	both := graph.Input{Vocab: []int{11}, Dim: 3}
-	all = append(all, mustNew(t, nets.Config{Net: "rnn", Recurrent: []int{4}}, both, testLabels), mustNew(t, nets.Config{Net: "attention", Channels: []int{8}}, both, testLabels))
-	all = append(all, mustNew(t, nets.Config{Net: "deep", AttributeUnits: 3}, graph.Input{Vocab: []int{11}, Characters: 9, Attributes: 30}, testLabels))
-	parser, err := nets.Make(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, ArcUnits: 5, LabelUnits: 4, Dropout: 0.1}, graph.Input{Vocab: []int{11}},
+	all = append(all, mustNew(t, nets.Config{Net: "rnn", Recurrent: []int{4}}, both, testLabels),
+		mustNew(t, nets.Config{Net: "attention", Channels: []int{8}}, both, testLabels))
+	all = append(all, mustNew(t, nets.Config{Net: "deep", AttributeUnits: 3},
+		graph.Input{Vocab: []int{11}, Characters: 9, Attributes: 30}, testLabels))
+	parser, err := nets.Make(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, ArcUnits: 5, LabelUnits: 4,
+		Dropout: 0.1}, graph.Input{Vocab: []int{11}},
 		nets.Output{Labels: 3, Form: trees.SpanningTree{}.Form(3)})
 	must(t, err)
 	all = append(all, parser)
@@ -44,16 +47,19 @@ func TestLayers(t *testing.T) {
 			}
 		}
 		if weights != net.Dim() || math.Abs(share-1) > 1e-9 {
-			t.Errorf("net %s: %d weights in the table, %d in the net; shares add up to %v", net.Name(), weights, net.Dim(), share)
+			t.Errorf("net %s: %d weights in the table, %d in the net; shares add up to %v", net.Name(),
+				weights, net.Dim(), share)
 		}
 	}
 }
 
 func TestLayersNameWhatTheyCompute(t *testing.T) {
-	net := mustNew(t, nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, testLabels)
+	net := mustNew(t, nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2},
+		graph.Input{Vocab: []int{11, 5}}, testLabels)
 	var got []string
 	for _, l := range layersOf(t, net) {
-		got = append(got, strings.Join([]string{l.Name, strings.Join(l.With, ","), strings.Join(l.Params, ","), l.Output}, "|"))
+		got = append(got, strings.Join([]string{l.Name, strings.Join(l.With, ","), strings.Join(l.Params, ","), l.Output},
+			"|"))
 	}
 	want := []string{
 		"embed embed2||embed2|n×3",

@@ -65,7 +65,8 @@ func (w *LinearisedWorker) Score(weights []float32, batch *structured.Batch, θ 
 }
 
 // ScoreDropout implements DropoutWorker. The model is affine for one seed.
-func (w *LinearisedWorker) ScoreDropout(weights []float32, seed uint64, batch *structured.Batch, θ *structured.Potentials) error {
+func (w *LinearisedWorker) ScoreDropout(weights []float32, seed uint64, batch *structured.Batch,
+	θ *structured.Potentials) error {
 	if len(weights) != len(w.direction) {
 		return fmt.Errorf("nets: %d weights given; the linearised net has %d", len(weights), len(w.direction))
 	}

@@ -39,7 +39,8 @@ var ownGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 		return node(gorgonia.HadamardDiv(x, node(gorgonia.Add(one, node(gorgonia.Square(x))))))
 	},
 	"constant times": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
-		return node(gorgonia.Sub(gorgonia.NewConstant(constantOf(g, 3)), node(gorgonia.Mul(gorgonia.NewConstant(constantOf(g, 0.5)), x))))
+		return node(gorgonia.Sub(gorgonia.NewConstant(constantOf(g, 3)),
+			node(gorgonia.Mul(gorgonia.NewConstant(constantOf(g, 0.5)), x))))
 	},
 	"softmax": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.SoftMax(x, 1)) },
 	"normalised": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // over the columns of each row
@@ -58,7 +59,8 @@ var ownGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 		return node(gorgonia.Mul(x, node(gorgonia.Transpose(g.Param("square"), 1, 0))))
 	},
 	"transposed left factor": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
-		return node(gorgonia.Mul(x, node(gorgonia.Mul(node(gorgonia.Transpose(g.Param("square"), 1, 0)), node(gorgonia.Tanh(g.Param("square")))))))
+		return node(gorgonia.Mul(x,
+			node(gorgonia.Mul(node(gorgonia.Transpose(g.Param("square"), 1, 0)), node(gorgonia.Tanh(g.Param("square")))))))
 	},
 	"batched product": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		a := node(gorgonia.Reshape(x, tensor.Shape{g.Rows, 2, 2}))
@@ -66,7 +68,8 @@ var ownGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 	},
 	"gate": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // one parameter used twice
 		a := node(gorgonia.Mul(x, g.Param("square")))
-		return node(gorgonia.HadamardProd(a, node(gorgonia.Sigmoid(node(gorgonia.Mul(node(gorgonia.Tanh(x)), g.Param("square")))))))
+		return node(gorgonia.HadamardProd(a,
+			node(gorgonia.Sigmoid(node(gorgonia.Mul(node(gorgonia.Tanh(x)), g.Param("square")))))))
 	},
 	"bias twice": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		b := node(gorgonia.Reshape(g.Param("bias"), tensor.Shape{1, 4}))
@@ -90,7 +93,8 @@ var ownGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 		return node(gorgonia.BroadcastHadamardProd(part, sum, nil, []byte{1}))
 	},
 	"factor from the left": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
-		return node(gorgonia.Transpose(node(gorgonia.Mul(g.Param("square"), node(gorgonia.Tanh(node(gorgonia.Transpose(x, 1, 0)))))), 1, 0))
+		return node(gorgonia.Transpose(
+			node(gorgonia.Mul(g.Param("square"), node(gorgonia.Tanh(node(gorgonia.Transpose(x, 1, 0)))))), 1, 0))
 	},
 	"dot product": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.Mul(x, node(gorgonia.Mul(g.Param("bias"), node(gorgonia.Tanh(g.Param("bias")))))))
@@ -120,7 +124,8 @@ func constantOf(g *graph.Graph, x float64) any {
 func ownSpec(middle func(*graph.Graph, *gorgonia.Node) *gorgonia.Node) graph.Spec {
 	return graph.Spec{
 		Name: "own",
-		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot}, {Name: "square", Shape: []int{4, 4}, Init: graph.Glorot},
+		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot},
+			{Name: "square", Shape: []int{4, 4}, Init: graph.Glorot},
 			{Name: "bias", Shape: []int{4}}},
 		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			x, err := gorgonia.Mul(g.Features(), g.Param("in"))
@@ -157,20 +162,31 @@ func TestBuildErrors(t *testing.T) {
 			y := node(gorgonia.Conv2d(image, filter, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
 			return node(gorgonia.Reshape(y, tensor.Shape{g.Rows, 4}))
 		})},
-		{`op "invSqrt"`, ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.InverseSqrt(x)) })}, // Gorgonia differentiates it wrongly
+		// Gorgonia differentiates it wrongly
+		{`op "invSqrt"`, ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(gorgonia.InverseSqrt(x))
+		})},
 		{`outer products of vectors wrongly; reshape`, ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 			return node(gorgonia.Mul(x, node(gorgonia.OuterProd(g.Param("bias"), g.Param("bias")))))
 		})},
 		{`op "log2"`, ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Log2(x)) })},
-		{`"nothing" is not in the Spec`, ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return g.Param("nothing") })},
-		{"vocabularies have sizes []", ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Embed(g.Param("square"), 0)) })},
+		{`"nothing" is not in the Spec`, ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+			return g.Param("nothing")
+		})},
+		{"vocabularies have sizes []", ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(g.Embed(g.Param("square"), 0))
+		})},
 		{"expected [8×labels]", ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return g.Param("bias") })},
-		{"depend on any parameter", graph.Spec{Name: "x", Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) { return g.Features(), nil, nil }}},
+		{"depend on any parameter",
+			graph.Spec{Name: "x", Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+				return g.Features(), nil, nil
+			}}},
 		{"odd", ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Window(x, 2)) })},
 		{"two parameters", graph.Spec{Params: []graph.Param{{Name: "a", Shape: []int{1}}, {Name: "a", Shape: []int{1}}}}},
 		{"must be positive", graph.Spec{Params: []graph.Param{{Name: "a", Shape: []int{0}}}}},
 		{"has no value", ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
-			return node(gorgonia.Add(x, gorgonia.NewMatrix(g.ExprGraph, g.Dtype, gorgonia.WithShape(g.Rows, 4), gorgonia.WithName("stray"))))
+			return node(gorgonia.Add(x,
+				gorgonia.NewMatrix(g.ExprGraph, g.Dtype, gorgonia.WithShape(g.Rows, 4), gorgonia.WithName("stray"))))
 		})},
 	} {
 		_, err := nets.Build(c.spec, graph.Input{Dim: 3})
@@ -207,7 +223,9 @@ func TestResolve(t *testing.T) {
 		{nets.Config{Net: "rnn"}, graph.Input{Vocab: []int{100, 10}}, "rnn"},
 		{nets.Config{Net: "rnn"}, graph.Input{}, "the data has neither"},
 		{nets.Config{Net: "rnn", Recurrent: []int{-1}}, graph.Input{Dim: 3}, "-1 units"},
-		{nets.Config{Net: "cnn", Hidden: slices.Repeat([]int{1}, 1000)}, graph.Input{Dim: 128}, "1001 layers, expected at most 1000"}, // one is its own
+		// one is its own
+		{nets.Config{Net: "cnn", Hidden: slices.Repeat([]int{1}, 1000)}, graph.Input{Dim: 128},
+			"1001 layers, expected at most 1000"},
 		{nets.Config{Net: "cnn", Hidden: slices.Repeat([]int{1}, 999)}, graph.Input{Dim: 128}, "cnn-image"},
 		{nets.Config{Net: "embed", Recurrent: []int{4}}, graph.Input{Vocab: []int{100}}, "net embed has no recurrent; "},
 		{nets.Config{Net: "biaffine", Edges: nets.EdgesTransition}, graph.Input{Vocab: []int{100, 10}}, "biaffine"},
@@ -216,15 +234,20 @@ func TestResolve(t *testing.T) {
 		{nets.Config{Net: "mlp", LabelUnits: 3}, graph.Input{Dim: 3}, "biaffine and stack do"},
 		{nets.Config{Net: "deep"}, graph.Input{Vocab: []int{5}}, "reads words and their characters"},
 		{nets.Config{Net: "deep"}, graph.Input{Vocab: []int{5}, Characters: 9}, "deep"},
-		{nets.Config{Net: "deep", Window: 3, Recurrent: []int{4}}, graph.Input{Vocab: []int{5}, Characters: 9}, "window only with channels"},
-		{nets.Config{Net: "deep", AttributeUnits: 3}, graph.Input{Vocab: []int{5}, Characters: 9}, "the data has 0 attributes"},
+		{nets.Config{Net: "deep", Window: 3, Recurrent: []int{4}}, graph.Input{Vocab: []int{5}, Characters: 9},
+			"window only with channels"},
+		{nets.Config{Net: "deep", AttributeUnits: 3}, graph.Input{Vocab: []int{5}, Characters: 9},
+			"the data has 0 attributes"},
 		{nets.Config{Net: "deep", CharWindow: 2}, graph.Input{Vocab: []int{5}, Characters: 9}, "window of 2 characters"},
 		{nets.Config{Net: "deep", CharChannels: -1}, graph.Input{Vocab: []int{5}, Characters: 9}, "-1 units"},
-		{nets.Config{Net: "embed", CharChannels: 5}, graph.Input{Vocab: []int{5}, Characters: 9}, "net embed has no char-channels"},
+		{nets.Config{Net: "embed", CharChannels: 5}, graph.Input{Vocab: []int{5}, Characters: 9},
+			"net embed has no char-channels"},
 		{nets.Config{Net: "biaffine", CharWindow: 5}, graph.Input{Vocab: []int{5}, Characters: 9}, "only with char-channels"},
 		{nets.Config{Net: "biaffine", CharChannels: 5}, graph.Input{Vocab: []int{5}}, "has no characters"},
-		{nets.Config{Net: "biaffine", CharChannels: 5, CharWindow: 5}, graph.Input{Vocab: []int{5}, Characters: 3}, "biaffine"},
-		{nets.Config{Net: "lstm"}, graph.Input{Dim: 3}, strings.Join(nets.PresetsThat(func(*nets.Preset) bool { return true }), ", ")},
+		{nets.Config{Net: "biaffine", CharChannels: 5, CharWindow: 5}, graph.Input{Vocab: []int{5}, Characters: 3},
+			"biaffine"},
+		{nets.Config{Net: "lstm"}, graph.Input{Dim: 3},
+			strings.Join(nets.PresetsThat(func(*nets.Preset) bool { return true }), ", ")},
 		{nets.Config{Net: "mlp", Activation: "step"}, graph.Input{Dim: 3}, "elu, tanh, relu, gelu, silu"},
 		{nets.Config{Net: "mlp", Hidden: []int{0}}, graph.Input{Dim: 3}, "0 units"},
 		{nets.Config{Net: "mlp", Dropout: 1}, graph.Input{Dim: 3}, "[0, 1)"},
@@ -233,10 +256,12 @@ func TestResolve(t *testing.T) {
 		{nets.Config{Net: "linear", Edges: "some"}, graph.Input{Dim: 3}, "transition, position, none"},
 	} {
 		r, err := c.config.Resolve(c.input)
-		if err == nil && r.Net != c.want || err != nil && (!strings.Contains(err.Error(), c.want) || !structured.IsBadInput(err)) {
+		if err == nil && r.Net != c.want || err != nil &&
+			(!strings.Contains(err.Error(), c.want) || !structured.IsBadInput(err)) {
 			t.Errorf("%+v: %q, %v; want %q", c.config, r.Net, err, c.want)
 		}
-		if again, err2 := r.Resolve(c.input); err == nil && (err2 != nil || again.Net != r.Net || len(again.Embed) != len(r.Embed)) {
+		if again, err2 := r.Resolve(c.input); err == nil &&
+			(err2 != nil || again.Net != r.Net || len(again.Embed) != len(r.Embed)) {
 			t.Errorf("%+v resolves to %+v (%v) when resolved again", r, again, err2)
 		}
 	}
@@ -274,7 +299,8 @@ func TestWorkerErrors(t *testing.T) {
 // Dropout depends on the seed, the example and the position, not on the batch.
 func TestDropoutMask(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	net := mustNew(t, nets.Config{Net: "mlp", Hidden: []int{400}, Dropout: 0.25, Edges: nets.EdgesNone}, graph.Input{Dim: 3}, 2)
+	net := mustNew(t, nets.Config{Net: "mlp", Hidden: []int{400}, Dropout: 0.25, Edges: nets.EdgesNone},
+		graph.Input{Dim: 3}, 2)
 	var batch structured.Batch
 	batch.Reset(randomData(rng, graph.Input{Dim: 3}, 2, 3, 4), []int{0, 1})
 	w, worker := net.Init(1), net.NewNetWorker()
@@ -319,12 +345,15 @@ var mixing = map[string]struct {
 		top := node(gorgonia.Reshape(node(gorgonia.Max(x, 0)), tensor.Shape{1, 4}))
 		return node(gorgonia.BroadcastAdd(x, top, nil, []byte{0}))
 	}},
-	"softmax over rows": {"softmax", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.SoftMax(x, 0)) }},
+	"softmax over rows": {"softmax", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.SoftMax(x, 0))
+	}},
 	"transposed read as it was": {"reshape", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.Reshape(node(gorgonia.Transpose(x, 1, 0)), tensor.Shape{g.Rows, 4}))
 	}},
 	"half of the rows by the other": {"slice", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
-		top, bottom := node(gorgonia.Slice(x, gorgonia.S(0, g.Rows/2), nil)), node(gorgonia.Slice(x, gorgonia.S(g.Rows/2, g.Rows), nil))
+		top, bottom := node(gorgonia.Slice(x, gorgonia.S(0, g.Rows/2), nil)),
+			node(gorgonia.Slice(x, gorgonia.S(g.Rows/2, g.Rows), nil))
 		return node(gorgonia.Concat(0, bottom, top))
 	}},
 	"two rows side by side": {"sum", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
@@ -337,12 +366,15 @@ var mixing = map[string]struct {
 		gram := node(gorgonia.BatchedMatMul(two, node(gorgonia.Transpose(two, 0, 2, 1))))
 		return node(gorgonia.Reshape(node(gorgonia.BatchedMatMul(gram, two)), tensor.Shape{g.Rows, 4}))
 	}},
-	"transposed square": {"+", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // [8×8] at the smallest size, where shapes fit
+	// [8×8] at the smallest size, where shapes fit
+	"transposed square": {"+", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		wide := node(gorgonia.Concat(1, x, x))
 		both := node(gorgonia.Add(wide, node(gorgonia.Transpose(wide, 1, 0))))
 		return node(gorgonia.Slice(both, nil, gorgonia.S(0, 4)))
 	}},
-	"ids that look up rows": {"gather ids", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Embed(x, 0)) }},
+	"ids that look up rows": {"gather ids", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(g.Embed(x, 0))
+	}},
 	"window of a transpose": {"gather window", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		w := node(g.Window(node(gorgonia.Transpose(node(gorgonia.Concat(1, x, x)), 1, 0)), 3))
 		return node(gorgonia.Slice(w, nil, gorgonia.S(0, 4)))
@@ -380,7 +412,8 @@ func TestSharedPotentialsDependOnNoInput(t *testing.T) {
 		x := node(gorgonia.Mul(g.Features(), g.Param("in")))
 		return x, node(gorgonia.Mul(node(gorgonia.Transpose(x, 1, 0)), x)), nil
 	}
-	if _, err := nets.Build(spec, graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), `op "matrix product`) {
+	if _, err := nets.Build(spec, graph.Input{Dim: 3}); err == nil ||
+		!strings.Contains(err.Error(), `op "matrix product`) {
 		t.Errorf("transitions made of all rows: %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// No stack says conv-map and conv-crop: the dense features that follow the maps are joined above the window, which is above the
-// convolutions.
+// No stack says conv-map and conv-crop: the dense features that follow the maps are joined above the window, which is
+// above the convolutions.
 func init() {
 	addPreset(Preset{
 		Name:     "conv-map",
@@ -23,11 +23,12 @@ func init() {
 		body:     mapBody,
 	})
 	addPreset(Preset{
-		Name:     "conv-crop",
-		Summary:  "convolutions with stride 2 over a crop of pixels at each position",
-		Reads:    []Inputs{ReadsMaps, ReadsPixels},
-		Scores:   []string{ScoresPositions, ScoresNodes},
-		Settings: []string{"hidden", "activation", "dropout", "window", "channels", "kernel", "stride", "edge-units", "submodular"},
+		Name:    "conv-crop",
+		Summary: "convolutions with stride 2 over a crop of pixels at each position",
+		Reads:   []Inputs{ReadsMaps, ReadsPixels},
+		Scores:  []string{ScoresPositions, ScoresNodes},
+		Settings: []string{"hidden", "activation", "dropout", "window", "channels", "kernel", "stride",
+			"edge-units", "submodular"},
 		Defaults: []Defaults{{Config: Config{Window: 1, Kernel: 3, Stride: 2, Hidden: []int{64}}}},
 		resolve: func(c *Config, in graph.Input) error {
 			if m := in.Map; min(m.Height, m.Width) < 32 {
@@ -42,8 +43,8 @@ func init() {
 	})
 }
 
-// ReadsPixels reports whether the network that c chooses reads the maps of positions, such as their pixels, and ReadsBeside whether it reads the
-// dense features that follow them, too.
+// ReadsPixels reports whether the network that c chooses reads the maps of positions, such as their pixels, and
+// ReadsBeside whether it reads the dense features that follow them, too.
 func (c Config) ReadsPixels() bool {
 	return c.Preset().CanRead(ReadsMaps) || c.Net == StackNet && (c.hasLayer("pixels") || c.hasLayer("image"))
 }
@@ -53,17 +54,17 @@ func (c Config) ReadsBeside() bool {
 	return c.Preset().CanRead(ReadsMaps) || c.Net == StackNet && c.hasLayer("pixels") && c.hasLayer("features")
 }
 
-// filter is the geometry of each convolution of conv-map and conv-crop. Its padding keeps the size of a map where the stride is 1 and
-// the kernel odd.
+// filter is the geometry of each convolution of conv-map and conv-crop. Its padding keeps the size of a map where the
+// stride is 1 and the kernel odd.
 func (c Config) filter() graph.Filter {
 	return graph.Filter{Kernel: c.Kernel, Stride: c.Stride, Padding: (c.Kernel - 1) / 2}
 }
 
-// checkMap refuses maps that the convolutions of conv-map and conv-crop do not fit. Net conv-map is for maps of features that another network
-// computed, as in the paper: a convolution of 1×1 cells to 16 channels, the activation, and a linear layer. Net conv-crop is for crops
-// of pixels: two convolutions of 3×3 with stride 2, three from 32×32 pixels on, and a dense layer of 64 units. A window joins
-// what the convolutions make of neighbouring positions. Dense features that follow the maps are joined to that, below the
-// dense layers.
+// checkMap refuses maps that the convolutions of conv-map and conv-crop do not fit. Net conv-map is for maps of
+// features that another network computed, as in the paper: a convolution of 1×1 cells to 16 channels, the activation,
+// and a linear layer. Net conv-crop is for crops of pixels: two convolutions of 3×3 with stride 2, three from 32×32
+// pixels on, and a dense layer of 64 units. A window joins what the convolutions make of neighbouring positions. Dense
+// features that follow the maps are joined to that, below the dense layers.
 func (c *Config) checkMap(input graph.Input) error {
 	m := input.Map
 	if m.Len() == 0 {
@@ -79,7 +80,8 @@ func (c *Config) checkMap(input graph.Input) error {
 	return nil
 }
 
-// mapBody has a convolution for each of c.Channels over the map of each position, a window, and a dense layer for each of c.Hidden.
+// mapBody has a convolution for each of c.Channels over the map of each position, a window, and a dense layer for each
+// of c.Hidden.
 func mapBody(c Config, input graph.Input) (body, error) {
 	m := input.Map
 	b := body{width: m.Len(), grid: input.Grid.Cells() > 0, build: (*graph.Graph).Maps}
@@ -104,7 +106,8 @@ func (b body) beside(input graph.Input) body {
 	})
 }
 
-// conv adds a convolution of rows that are maps of shape m, which the filter must fit, and an activation. It returns the new shape.
+// conv adds a convolution of rows that are maps of shape m, which the filter must fit, and an activation. It returns
+// the new shape.
 func (b body) conv(name string, m graph.Map, f graph.Filter, channels int, a graph.Activation) (body, graph.Map) {
 	to, err := f.Over(m, channels)
 	return b.then(to.Len(), func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {

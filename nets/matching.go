@@ -12,22 +12,25 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Networks of matchings: an example has n source items, then m target items, and the potentials score each pair of a source and a target
-// item, and each source item (that it stays unmatched).
+// Networks of matchings: an example has n source items, then m target items, and the potentials score each pair of a
+// source and a target item, and each source item (that it stays unmatched).
 
 // checkMatching checks a resolved configuration for matchings.
 func (c Config) checkMatching(input graph.Input) error {
 	switch {
 	case c.PairUnits > 0: // it reads the items
 	case input.PairAttributes == 0:
-		return structured.BadInput("net %s scores pairs by their attributes or features; the data has none, and net bilinear reads the items", c.Net)
+		return structured.BadInput("net %s scores pairs by their attributes or features; the data has none, and net "+
+			"bilinear reads the items", c.Net)
 	case c.Window > 1:
-		return structured.BadInput("net %s scores each pair by its own attributes or features, so that it has no window", c.Net)
+		return structured.BadInput("net %s scores each pair by its own attributes or features, so that it has no window",
+			c.Net)
 	}
 	return nil
 }
 
-// matching is a network of matchings. The items' representations are those of items; nil if the net reads the pairs only.
+// matching is a network of matchings. The items' representations are those of items; nil if the net reads the pairs
+// only.
 type matching struct {
 	Config
 	input graph.Input
@@ -37,14 +40,14 @@ type matching struct {
 
 // makeMatching makes the network of matchings that c, which is resolved, chooses.
 //
-// Nets linear and mlp score a pair by its attributes or dense features (Input.PairAttributes). Net bilinear, and a stack, compute
-// representations of the items from words, characters and dense features (see body); dense layers make x of a source and z of a
-// target, and
+// Nets linear and mlp score a pair by its attributes or dense features (Input.PairAttributes). Net bilinear, and a
+// stack, compute representations of the items from words, characters and dense features (see body); dense layers make x
+// of a source and z of a target, and
 //
 //	score_k(i, j) = x_iᵀ W_k z_j + ⟨v_k, z_j⟩ + b_k + the weights of the pair's attributes, if it has any.
 //
-// A part with a row for each source item or each position is linear in its representation, or in its dense features; if there are
-// neither it is one number, the price of staying unmatched.
+// A part with a row for each source item or each position is linear in its representation, or in its dense features; if
+// there are neither it is one number, the price of staying unmatched.
 func makeMatching(c Config, input graph.Input, form structured.Form) (*Net, error) {
 	n := &matching{Config: c, input: input, form: form}
 	switch {
@@ -70,11 +73,13 @@ func makeMatching(c Config, input graph.Input, form structured.Form) (*Net, erro
 			spec.Params = append(spec.Params, graph.Param{Name: part.Name, Shape: []int{part.Width}})
 		case part.Rows == structured.Sources || structured.PerPosition(part.Rows):
 			if n.items != nil {
-				spec.Params = append(spec.Params, graph.Param{Name: part.Name + ".weight", Shape: []int{n.items.width, part.Width}, Init: n.last()})
+				spec.Params = append(spec.Params,
+					graph.Param{Name: part.Name + ".weight", Shape: []int{n.items.width, part.Width}, Init: n.last()})
 			}
 			spec.Params = append(spec.Params, graph.Param{Name: part.Name + ".bias", Shape: []int{part.Width}})
 		case part.Rows != structured.Examples:
-			return nil, structured.BadInput("net %s scores pairs of source and target items; these potentials have a part %s with a row per %s", c.Net, part.Name, part.Rows)
+			return nil, structured.BadInput("net %s scores pairs of source and target items; these potentials have a "+
+				"part %s with a row per %s", c.Net, part.Name, part.Rows)
 		}
 	}
 	return Build(spec, input)

@@ -51,12 +51,18 @@ var matchingConfigs = []struct {
 	{"linear", nets.Config{Net: "linear"}, graph.Input{PairAttributes: 6}, true},
 	{"linear, features of items", nets.Config{Net: "linear"}, graph.Input{Dim: 3, PairAttributes: 6}, true},
 	{"mlp", nets.Config{Net: "mlp", Hidden: []int{5, 4}, Dropout: 0.3}, graph.Input{PairAttributes: 6}, false},
-	{"words", nets.Config{Net: "bilinear", Channels: []int{5}, PairUnits: 4, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
-	{"characters and pairs", nets.Config{Net: "bilinear", Channels: []int{5}, PairUnits: 4, CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{11}, Characters: 8, PairAttributes: 6}, false},
-	{"recurrent", nets.Config{Net: "bilinear", Recurrent: []int{3}, Hidden: []int{4}, PairUnits: 2, Activation: graph.Tanh}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
-	{"features", nets.Config{Net: "bilinear", Channels: []int{4}, Window: 1, PairUnits: 3, Activation: graph.GELU}, graph.Input{Dim: 3}, false},
-	{"attention", nets.Config{Net: "bilinear", Channels: []int{8}, Layers: 1, Heads: 2, PairUnits: 3}, graph.Input{Vocab: []int{11}}, false},
-	{"stack", nets.Config{Net: nets.StackNet, Stack: "- features\n- window: 3\n- dense: {units: 4, activation: tanh}\n- dropout: 0.1\n", PairUnits: 3}, graph.Input{Dim: 3, PairAttributes: 6}, false},
+	{"words", nets.Config{Net: "bilinear", Channels: []int{5}, PairUnits: 4, Dropout: 0.2},
+		graph.Input{Vocab: []int{11, 5}}, false},
+	{"characters and pairs", nets.Config{Net: "bilinear", Channels: []int{5}, PairUnits: 4, CharChannels: 3, CharEmbed: 2},
+		graph.Input{Vocab: []int{11}, Characters: 8, PairAttributes: 6}, false},
+	{"recurrent", nets.Config{Net: "bilinear", Recurrent: []int{3}, Hidden: []int{4}, PairUnits: 2,
+		Activation: graph.Tanh}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
+	{"features", nets.Config{Net: "bilinear", Channels: []int{4}, Window: 1, PairUnits: 3, Activation: graph.GELU},
+		graph.Input{Dim: 3}, false},
+	{"attention", nets.Config{Net: "bilinear", Channels: []int{8}, Layers: 1, Heads: 2, PairUnits: 3},
+		graph.Input{Vocab: []int{11}}, false},
+	{"stack", nets.Config{Net: nets.StackNet, Stack: "- features\n- window: 3\n- dense: {units: 4, activation: tanh}\n" +
+		"- dropout: 0.1\n", PairUnits: 3}, graph.Input{Dim: 3, PairAttributes: 6}, false},
 }
 
 // Scores, pullback and push-forward of networks of matchings equal those of Gorgonia's TapeMachine in float64.
@@ -129,7 +135,8 @@ func TestAlignEqualsGorgonia(t *testing.T) {
 func alignSpec(scores func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node) graph.Spec {
 	return graph.Spec{
 		Name: "aligned", Form: links(3),
-		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "forms", Shape: []int{4, 12}}, {Name: "row", Shape: []int{1, 3}}, {Name: "bag", Shape: []int{5, 3}},
+		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "forms", Shape: []int{4, 12}},
+			{Name: "row", Shape: []int{1, 3}}, {Name: "bag", Shape: []int{5, 3}},
 			{Name: "one", Shape: []int{4, 1}}},
 		Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 			x := node(gorgonia.Mul(g.Features(), g.Param("in")))
@@ -142,7 +149,8 @@ func alignSpec(scores func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node) gra
 // A net of matchings computes the scores that makeMatching promises.
 func TestBilinearByHand(t *testing.T) {
 	rng, input := rand.New(rand.NewPCG(55, 56)), graph.Input{Dim: 3, PairAttributes: 5}
-	net, err := nets.Make(nets.Config{Net: nets.StackNet, Stack: "- features\n", PairUnits: 2}, input, nets.Output{Form: links(2)})
+	net, err := nets.Make(nets.Config{Net: nets.StackNet, Stack: "- features\n", PairUnits: 2}, input,
+		nets.Output{Form: links(2)})
 	must(t, err)
 	data := split(rng, randomData(rng, input, 3, 5, 7), 5, 2, 3)
 	w := randomVector(rng, net.Dim(), 1)
@@ -213,7 +221,8 @@ func TestBilinearByHand(t *testing.T) {
 // Windows end where source items end.
 func TestWindowsOfSplits(t *testing.T) {
 	rng, input := rand.New(rand.NewPCG(57, 58)), graph.Input{Vocab: []int{9}}
-	net, err := nets.Make(nets.Config{Net: "bilinear", Channels: []int{4}, Window: 5, PairUnits: 3}, input, nets.Output{Form: links(1)})
+	net, err := nets.Make(nets.Config{Net: "bilinear", Channels: []int{4}, Window: 5, PairUnits: 3}, input,
+		nets.Output{Form: links(1)})
 	must(t, err)
 	data := split(rng, randomData(rng, input, 3, 9), 0, 4)
 	w := randomVector(rng, net.Dim(), 1)
@@ -239,15 +248,20 @@ func TestMatchingsRefused(t *testing.T) {
 		form    structured.Form
 		message string
 	}{
-		{nets.Config{Net: "embed"}, words, links(1), "net embed scores positions, not matchings; expected one of bilinear, linear, mlp, stack"},
+		{nets.Config{Net: "embed"}, words, links(1), "net embed scores positions, not matchings; expected one of " +
+			"bilinear, linear, mlp, stack"},
 		{nets.Config{Net: "linear"}, graph.Input{Dim: 3}, links(1), "the data has none, and net bilinear reads the items"},
 		{nets.Config{Net: "linear", Window: 3}, graph.Input{Dim: 3, PairAttributes: 3}, links(1), "it has no window"},
 		{nets.Config{Net: "bilinear"}, graph.Input{PairAttributes: 3}, links(1), "net bilinear reads discrete inputs"},
-		{nets.Config{Net: "bilinear"}, words, candidates, "net bilinear scores pairs of source and target items, not choices"},
+		{nets.Config{Net: "bilinear"}, words, candidates, "net bilinear scores pairs of source and " +
+			"target items, not choices"},
 		{nets.Config{Net: "bilinear", ArcUnits: 3}, words, links(1), "net bilinear has no arc-units"},
-		{nets.Config{Net: "mlp", PairUnits: 3}, graph.Input{Dim: 3}, candidates, "net mlp has no pair-units; bilinear and stack do"},
-		{nets.Config{Net: nets.StackNet, Stack: "- features\n", PairUnits: 3}, graph.Input{Dim: 3}, candidates, "a stack that scores choices has no pair-units"},
-		{nets.Config{Net: "linear"}, graph.Input{PairAttributes: 3}, candidates, "net linear reads dense features of positions; the data has none"},
+		{nets.Config{Net: "mlp", PairUnits: 3}, graph.Input{Dim: 3}, candidates,
+			"net mlp has no pair-units; bilinear and stack do"},
+		{nets.Config{Net: nets.StackNet, Stack: "- features\n", PairUnits: 3}, graph.Input{Dim: 3}, candidates,
+			"a stack that scores choices has no pair-units"},
+		{nets.Config{Net: "linear"}, graph.Input{PairAttributes: 3}, candidates, "net linear reads dense features of " +
+			"positions; the data has none"},
 		{nets.Config{Net: "bilinear", PairUnits: -1}, words, links(1), "-1 units"},
 	} {
 		_, err := nets.Make(c.config, c.input, nets.Output{Form: c.form})
@@ -256,7 +270,8 @@ func TestMatchingsRefused(t *testing.T) {
 		}
 	}
 
-	net, err := nets.Make(nets.Config{Net: "bilinear", Channels: []int{4}, PairUnits: 3}, words, nets.Output{Form: links(1)})
+	net, err := nets.Make(nets.Config{Net: "bilinear", Channels: []int{4}, PairUnits: 3}, words,
+		nets.Output{Form: links(1)})
 	must(t, err)
 	rng := rand.New(rand.NewPCG(59, 60))
 	for message, spoil := range map[string]func(d *structured.Dataset){
@@ -269,7 +284,8 @@ func TestMatchingsRefused(t *testing.T) {
 		spoil(data)
 		var batch structured.Batch
 		batch.Reset(data, []int{0})
-		if err := net.NewNetWorker().Score(make([]float32, net.Dim()), &batch, new(structured.Potentials)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
+		if err := net.NewNetWorker().Score(make([]float32, net.Dim()), &batch,
+			new(structured.Potentials)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}
 	}
@@ -278,14 +294,21 @@ func TestMatchingsRefused(t *testing.T) {
 // Ops on pairs of all positions are refused where examples have source and target items, and the reverse.
 func TestSplitOpsRefused(t *testing.T) {
 	for message, scores := range map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node{
-		"Bilinear pairs each position with each": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Bilinear(x, x, g.Param("one"))) },
-		"dependents or heads":                    func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Heads(x)) },
-		"PairBag of a table":                     func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.PairBag(g.Param("in"))) },
+		"Bilinear pairs each position with each": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(g.Bilinear(x, x, g.Param("one")))
+		},
+		"dependents or heads": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(g.Heads(x))
+		},
+		"PairBag of a table": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(g.PairBag(g.Param("in")))
+		},
 		"mixes rows": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 			return node(g.Align(node(gorgonia.Mul(node(g.Sources(x)), g.Param("forms"))), x))
 		},
 	} {
-		if _, err := nets.Build(alignSpec(scores), graph.Input{Dim: 3, PairAttributes: 5}); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := nets.Build(alignSpec(scores), graph.Input{Dim: 3, PairAttributes: 5}); err == nil ||
+			!strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}
 	}
@@ -293,24 +316,30 @@ func TestSplitOpsRefused(t *testing.T) {
 		"Align of": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Align(x, x)) },
 		"Sources":  func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Sources(x)) },
 	} {
-		if _, err := nets.Build(pairSpec(scores), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := nets.Build(pairSpec(scores), graph.Input{Dim: 3}); err == nil ||
+			!strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}
 	}
 }
 
-// A step (score and pullback) of the bilinear scores of 64 examples of 25 by 25 items, with representations of 64 numbers.
+// A step (score and pullback) of the bilinear scores of 64 examples of 25 by 25 items, with representations of 64
+// numbers.
 func BenchmarkAlign(b *testing.B) {
-	form := structured.Form{Structure: stub{name: "matching"}, Parts: []structured.Shape{{Name: "pair", Rows: structured.Pairs, Width: 1}}}
-	spec := graph.Spec{Name: "aligned", Form: form, Params: []graph.Param{{Name: "forms", Shape: []int{64, 64}}, {Name: "in", Shape: []int{64, 64}}},
+	form := structured.Form{Structure: stub{name: "matching"},
+		Parts: []structured.Shape{{Name: "pair", Rows: structured.Pairs, Width: 1}}}
+	spec := graph.Spec{Name: "aligned", Form: form,
+		Params: []graph.Param{{Name: "forms", Shape: []int{64, 64}}, {Name: "in", Shape: []int{64, 64}}},
 		Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
-			s, err := g.Align(node(gorgonia.Mul(g.Features(), g.Param("forms"))), node(gorgonia.Mul(g.Features(), g.Param("in"))))
+			s, err := g.Align(node(gorgonia.Mul(g.Features(), g.Param("forms"))),
+				node(gorgonia.Mul(g.Features(), g.Param("in"))))
 			return []*gorgonia.Node{s}, err
 		}}
 	net, err := nets.Build(spec, graph.Input{Dim: 64})
 	must(b, err)
 	rng := rand.New(rand.NewPCG(63, 64))
-	data := split(rng, randomData(rng, graph.Input{Dim: 64}, 3, slices.Repeat([]int{50}, 64)...), 0, slices.Repeat([]int{25}, 64)...)
+	data := split(rng, randomData(rng, graph.Input{Dim: 64}, 3, slices.Repeat([]int{50}, 64)...), 0,
+		slices.Repeat([]int{25}, 64)...)
 	var batch structured.Batch
 	batch.Reset(data, seq(64))
 	w, grad, worker := randomVector(rng, net.Dim(), 1), make([]float32, net.Dim()), net.NewNetWorker()

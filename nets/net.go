@@ -32,10 +32,12 @@ type Net struct {
 	perRow, perPair, perCharacter float64
 }
 
-// mostPrograms bounds the programs that are kept: there is one for each size of a batch. Training and usual requests have far fewer.
+// mostPrograms bounds the programs that are kept: there is one for each size of a batch. Training and usual requests
+// have far fewer.
 const mostPrograms = 1024
 
-// keep adds a program to those that are kept. If there are too many, the others are compiled again when they are needed.
+// keep adds a program to those that are kept. If there are too many, the others are compiled again when they are
+// needed.
 func keep(programs map[graph.Size]*graph.Program, size graph.Size, p *graph.Program) {
 	if len(programs) >= mostPrograms {
 		clear(programs)
@@ -49,7 +51,8 @@ func Build(spec graph.Spec, input graph.Input) (*Net, error) {
 		return nil, err
 	}
 	if m := input.Map; m.Len() > input.Dim {
-		return nil, structured.BadInput("maps of %s have %d numbers, the data has %d features per position", m, m.Len(), input.Dim)
+		return nil, structured.BadInput("maps of %s have %d numbers, the data has %d features per position", m, m.Len(),
+			input.Dim)
 	}
 	layout, err := graph.NewLayout(spec.Params)
 	if err != nil {
@@ -131,26 +134,30 @@ func (n *Net) Size(batch *structured.Batch) graph.Size {
 	return n.shape.Needs.Size(batch)
 }
 
-// CheckTables refuses examples without the rows that the potentials need: an example of n positions has n·n rows of every table
-// of pairs; one of n source and m target items has n·m, and n rows of the table of sources; one with a graph has a row for each edge.
+// CheckTables refuses examples without the rows that the potentials need: an example of n positions has n·n rows of
+// every table of pairs; one of n source and m target items has n·m, and n rows of the table of sources; one with a
+// graph has a row for each edge.
 //
 // Positions that are cells of a grid have to fill it.
 func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
 	if len(n.shape.Needs.Grids) > 0 {
 		for _, e := range examples {
 			if length := data.Length(e); length != 0 && length != n.input.Grid.Cells() {
-				return structured.BadInput("%s: %d positions; the network reads grids of %s cells", data.Where(e), length, n.input.Grid)
+				return structured.BadInput("%s: %d positions; the network reads grids of %s cells",
+					data.Where(e), length, n.input.Grid)
 			}
 		}
 	}
 	var sources *structured.Table
 	if n.shape.Needs.Split {
 		if sources = data.Table(structured.Sources); sources == nil {
-			return structured.BadInput("%s has no table of rows %q: the network scores pairs of source and target items", data.Name, structured.Sources)
+			return structured.BadInput("%s has no table of rows %q: the network scores pairs of source and target items",
+				data.Name, structured.Sources)
 		}
 		for _, e := range examples {
 			if rows := sources.Offsets[e+1] - sources.Offsets[e]; rows > data.Length(e) {
-				return structured.BadInput("%s: %d rows of table %q for %d positions; expected one for each source item", data.Where(e), rows, structured.Sources, data.Length(e))
+				return structured.BadInput("%s: %d rows of table %q for %d positions; expected one for each source item",
+					data.Where(e), rows, structured.Sources, data.Length(e))
 			}
 		}
 	}
@@ -172,7 +179,8 @@ func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
 				second, of = second-first, "a source and a target item"
 			}
 			if rows := t.Offsets[e+1] - t.Offsets[e]; rows != first*second {
-				return structured.BadInput("%s: %d rows of table %q; expected %d×%d, one for each pair of %s", data.Where(e), rows, part.Rows, first, second, of)
+				return structured.BadInput("%s: %d rows of table %q; expected %d×%d, one for each pair of %s", data.Where(e), rows,
+					part.Rows, first, second, of)
 			}
 		}
 	}

@@ -23,28 +23,47 @@ var presets = []struct {
 }{
 	{"linear", nets.Config{Net: "linear"}, graph.Input{Dim: 5}, true},
 	{"linear, no edges", nets.Config{Net: "linear", Edges: nets.EdgesNone}, graph.Input{Dim: 5}, true},
-	{"linear, edges by position, window", nets.Config{Net: "linear", Edges: nets.EdgesPosition, Window: 3}, graph.Input{Dim: 3}, true},
+	{"linear, edges by position, window", nets.Config{Net: "linear", Edges: nets.EdgesPosition, Window: 3},
+		graph.Input{Dim: 3}, true},
 	{"mlp elu", nets.Config{Net: "mlp", Hidden: []int{7, 6}}, graph.Input{Dim: 5}, false},
-	{"mlp tanh", nets.Config{Net: "mlp", Hidden: []int{7}, Activation: graph.Tanh, Edges: nets.EdgesPosition}, graph.Input{Dim: 5}, false},
-	{"mlp relu, dropout", nets.Config{Net: "mlp", Hidden: []int{7, 9}, Activation: graph.ReLU, Dropout: 0.3}, graph.Input{Dim: 5}, false},
+	{"mlp tanh", nets.Config{Net: "mlp", Hidden: []int{7}, Activation: graph.Tanh, Edges: nets.EdgesPosition},
+		graph.Input{Dim: 5}, false},
+	{"mlp relu, dropout", nets.Config{Net: "mlp", Hidden: []int{7, 9}, Activation: graph.ReLU, Dropout: 0.3},
+		graph.Input{Dim: 5}, false},
 	{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, graph.Input{Dim: 3}, false},
-	{"cnn-image", nets.Config{Net: "cnn", Channels: []int{3, 2}, Hidden: []int{5}, Activation: graph.Tanh}, graph.Input{Dim: 128}, false},
-	{"embed", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
-	{"attention", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, BlockUnits: 6, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
-	{"attention on features", nets.Config{Net: "attention", Channels: []int{5, 6}, Window: 1, Heads: 3, Hidden: []int{4}, Edges: nets.EdgesPosition}, graph.Input{Dim: 3}, false},
-	{"attention, both inputs", nets.Config{Net: "attention", Channels: []int{4}, Heads: 1, Activation: graph.GELU, Edges: nets.EdgesNone}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
-	{"rnn", nets.Config{Net: "rnn", Recurrent: []int{5, 3, 3}, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
-	{"rnn on features, gelu", nets.Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: graph.GELU, Edges: nets.EdgesPosition}, graph.Input{Dim: 4}, false},
-	{"rnn, both inputs", nets.Config{Net: "rnn", Recurrent: []int{9}, Hidden: []int{5}, Activation: graph.SiLU}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
-	{"embed and features", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
-	{"deep", nets.Config{Net: "deep", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}, false},
-	{"deep and wide", nets.Config{Net: "deep", Channels: []int{5}, Activation: graph.Tanh, CharEmbed: 2, CharWindow: 5, CharChannels: 3, AttributeUnits: 4, Edges: nets.EdgesPosition},
+	{"cnn-image", nets.Config{Net: "cnn", Channels: []int{3, 2}, Hidden: []int{5}, Activation: graph.Tanh},
+		graph.Input{Dim: 128}, false},
+	{"embed", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2},
+		graph.Input{Vocab: []int{11, 5}}, false},
+	{"attention", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, BlockUnits: 6, Embed: []int{4, 3},
+		Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
+	{"attention on features", nets.Config{Net: "attention", Channels: []int{5, 6}, Window: 1, Heads: 3, Hidden: []int{4},
+		Edges: nets.EdgesPosition}, graph.Input{Dim: 3}, false},
+	{"attention, both inputs", nets.Config{Net: "attention", Channels: []int{4}, Heads: 1, Activation: graph.GELU,
+		Edges: nets.EdgesNone}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
+	{"rnn", nets.Config{Net: "rnn", Recurrent: []int{5, 3, 3}, Embed: []int{4, 3}, Dropout: 0.2},
+		graph.Input{Vocab: []int{11, 5}}, false},
+	{"rnn on features, gelu", nets.Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: graph.GELU,
+		Edges: nets.EdgesPosition}, graph.Input{Dim: 4}, false},
+	{"rnn, both inputs", nets.Config{Net: "rnn", Recurrent: []int{9}, Hidden: []int{5}, Activation: graph.SiLU},
+		graph.Input{Vocab: []int{11}, Dim: 2}, false},
+	{"embed and features", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone},
+		graph.Input{Vocab: []int{11}, Dim: 2}, false},
+	{"deep", nets.Config{Net: "deep", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, CharEmbed: 4, CharChannels: 5,
+		Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}, false},
+	{"deep and wide", nets.Config{Net: "deep", Channels: []int{5}, Activation: graph.Tanh, CharEmbed: 2, CharWindow: 5,
+		CharChannels: 3, AttributeUnits: 4, Edges: nets.EdgesPosition},
 		graph.Input{Vocab: []int{11}, Dim: 2, Characters: 9, Attributes: 13}, false},
-	{"deep and recurrent", nets.Config{Net: "deep", Recurrent: []int{3, 2}, Embed: []int{4, 3}, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}, false},
-	{"deep, many characters", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, Activation: graph.Tanh}, graph.Input{Vocab: []int{11}, Characters: 1030}, false},
-	{"embed and vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, graph.Input{Vocab: []int{5, 3}, Vectors: someVectors(5, 4, false)}, false},
-	{"rnn and vectors", nets.Config{Net: "rnn", Recurrent: []int{3}}, graph.Input{Vocab: []int{5}, Dim: 2, Vectors: someVectors(5, 4, false)}, false},
-	{"embed and frozen vectors", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{2}, Window: 3}, graph.Input{Vocab: []int{5}, Vectors: someVectors(5, 4, true)}, false},
+	{"deep and recurrent", nets.Config{Net: "deep", Recurrent: []int{3, 2}, Embed: []int{4, 3}, CharEmbed: 4,
+		CharChannels: 5, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}, false},
+	{"deep, many characters", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3,
+		Activation: graph.Tanh}, graph.Input{Vocab: []int{11}, Characters: 1030}, false},
+	{"embed and vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3},
+		graph.Input{Vocab: []int{5, 3}, Vectors: someVectors(5, 4, false)}, false},
+	{"rnn and vectors", nets.Config{Net: "rnn", Recurrent: []int{3}},
+		graph.Input{Vocab: []int{5}, Dim: 2, Vectors: someVectors(5, 4, false)}, false},
+	{"embed and frozen vectors", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{2}, Window: 3},
+		graph.Input{Vocab: []int{5}, Vectors: someVectors(5, 4, true)}, false},
 }
 
 const testLabels = 4
@@ -89,7 +108,8 @@ func TestPresetsEqualGorgonia(t *testing.T) {
 	}
 }
 
-func checkAgainst(t *testing.T, r *reference, net *nets.Net, batch *structured.Batch, w []float32, seed uint64, rng *rand.Rand) {
+func checkAgainst(t *testing.T, r *reference, net *nets.Net, batch *structured.Batch, w []float32,
+	seed uint64, rng *rand.Rand) {
 	t.Helper()
 	worker := net.NewNetWorker()
 	var θ, dθ structured.Potentials
@@ -205,7 +225,8 @@ func TestBatchesDoNotMix(t *testing.T) {
 			}
 			mustEqual(t, "gradient", sum, widen(grad), 1e-5)
 			must(t, other.ScoreDropout(w, 5, &all, &again))
-			if !slices.Equal(θ.Parts[0].Values, again.Parts[0].Values) || !slices.Equal(θ.Parts[1].Values, again.Parts[1].Values) {
+			if !slices.Equal(θ.Parts[0].Values, again.Parts[0].Values) ||
+				!slices.Equal(θ.Parts[1].Values, again.Parts[1].Values) {
 				t.Error("another worker returns different bits")
 			}
 			repeated := make([]float32, net.Dim())

@@ -39,8 +39,9 @@ func (s scored) what() string {
 	return ScoresPositions
 }
 
-// scores says which output layer a network needs: that of chains, one row for each position and for each edge of a graph (parts that are
-// shared by all examples are parameters, those with a row for each example zero), that of trees, or that of matchings.
+// scores says which output layer a network needs: that of chains, one row for each position and for each edge of a
+// graph (parts that are shared by all examples are parameters, those with a row for each example zero), that of trees,
+// or that of matchings.
 func (o Output) scores() scored {
 	if _, ok := o.Form.Structure.(chains.Chain); ok {
 		return scoresLabels
@@ -58,9 +59,10 @@ func (o Output) scores() scored {
 	return kind
 }
 
-// parts adds the output layer of a structure whose parts are per position, per edge, tied or per example. A part per position is linear in
-// the last layer and, if the net is wide, in the attributes. A part of edges is as edgeScores says. A tied part is a parameter that
-// starts at zero. A part per example is zero: it holds what the structure itself knows of an example, such as its loss.
+// parts adds the output layer of a structure whose parts are per position, per edge, tied or per example. A part per
+// position is linear in the last layer and, if the net is wide, in the attributes. A part of edges is as edgeScores
+// says. A tied part is a parameter that starts at zero. A part per example is zero: it holds what the structure itself
+// knows of an example, such as its loss.
 func (b body) parts(c Config, input graph.Input, form structured.Form) graph.Spec {
 	spec := graph.Spec{Name: c.Net, Params: append([]graph.Param(nil), b.params...), Form: form}
 	var init graph.Init
@@ -75,7 +77,8 @@ func (b body) parts(c Config, input graph.Input, form structured.Form) graph.Spe
 		case part.Rows == structured.Tied:
 			spec.Params = append(spec.Params, graph.Param{Name: part.Name, Shape: []int{part.Width}})
 		case structured.PerPosition(part.Rows):
-			spec.Params = append(spec.Params, graph.Param{Name: part.Name + ".weight", Shape: []int{b.width, part.Width}, Init: init},
+			spec.Params = append(spec.Params,
+				graph.Param{Name: part.Name + ".weight", Shape: []int{b.width, part.Width}, Init: init},
 				graph.Param{Name: part.Name + ".bias", Shape: []int{part.Width}})
 			if b.wide > 0 {
 				spec.Params = append(spec.Params, graph.Param{Name: part.Name + ".attributes", Shape: []int{b.wide, part.Width}})

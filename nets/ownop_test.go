@@ -33,7 +33,9 @@ func ownCase(t testing.TB, rows int) (net *nets.Net, weights []float32, batch *s
 			}
 		},
 	}
-	net, err := nets.Build(ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(times, x, g.Param("bias"))) }), graph.Input{Dim: 3})
+	net, err := nets.Build(ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(g.Own(times, x, g.Param("bias")))
+	}), graph.Input{Dim: 3})
 	must(t, err)
 	batch = new(structured.Batch)
 	batch.Reset(net.Draw(rand.New(rand.NewPCG(1, 2)), rows), []int{0})
@@ -89,7 +91,9 @@ func TestOwnOpRefuses(t *testing.T) {
 		{"has no Name", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(nameless, x)) }},
 		{"has Width 0", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(thin, x)) }},
 		{"lacks a function", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(half, x)) }},
-		{"input with rows", func(g *graph.Graph, _ *gorgonia.Node) *gorgonia.Node { return node(g.Own(copies, g.Param("bias"))) }},
+		{"input with rows", func(g *graph.Graph, _ *gorgonia.Node) *gorgonia.Node {
+			return node(g.Own(copies, g.Param("bias")))
+		}},
 		{"as many as the other inputs", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 			return node(g.Own(copies, x, g.Param("square")))
 		}},
@@ -104,7 +108,9 @@ func TestOwnOpRefuses(t *testing.T) {
 			t.Errorf("%v, expected %q", err, c.message)
 		}
 	}
-	net, err := nets.Build(ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(copies, x)) }), graph.Input{Dim: 3})
+	net, err := nets.Build(ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(g.Own(copies, x))
+	}), graph.Input{Dim: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

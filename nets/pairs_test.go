@@ -18,7 +18,8 @@ import (
 
 // arcs is the form of potentials of trees: one score per arc, and one per arc and relation.
 func arcs(relations int) structured.Form {
-	return structured.Form{Parts: []structured.Shape{{Name: "arc", Rows: "arc", Width: 1}, {Name: "label", Rows: "label", Width: relations}}}
+	return structured.Form{Parts: []structured.Shape{{Name: "arc", Rows: "arc", Width: 1},
+		{Name: "label", Rows: "label", Width: relations}}}
 }
 
 // withPairs gives data the tables of pairs.
@@ -41,7 +42,8 @@ var pairGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Nod
 		return node(gorgonia.Mul(node(g.Bilinear(x, node(gorgonia.Tanh(x)), g.Param("root"))), g.Param("row")))
 	},
 	"both forms of one": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
-		l, r := node(g.Bilinear(x, x, g.Param("root"))), node(g.Bilinear(node(gorgonia.Tanh(x)), x, node(gorgonia.Tanh(g.Param("root")))))
+		l, r := node(g.Bilinear(x, x, g.Param("root"))),
+			node(g.Bilinear(node(gorgonia.Tanh(x)), x, node(gorgonia.Tanh(g.Param("root")))))
 		return node(gorgonia.Mul(node(gorgonia.Add(l, r)), g.Param("row")))
 	},
 	"dependents and heads": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
@@ -49,7 +51,8 @@ var pairGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Nod
 		return node(gorgonia.Mul(node(gorgonia.Tanh(pair)), g.Param("out")))
 	},
 	"distances": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
-		wide := node(gorgonia.Concat(1, slices.Repeat([]*gorgonia.Node{x, node(gorgonia.Sin(x)), node(gorgonia.Cube(x))}, graph.Distances/3)...))
+		wide := node(gorgonia.Concat(1,
+			slices.Repeat([]*gorgonia.Node{x, node(gorgonia.Sin(x)), node(gorgonia.Cube(x))}, graph.Distances/3)...))
 		return node(gorgonia.Mul(node(g.ByDistance(wide)), g.Param("out"))) // 4 columns for each class
 	},
 	"bilinear on others": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // accumulates, twice
@@ -67,7 +70,8 @@ var pairGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Nod
 func pairSpec(labels func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node) graph.Spec {
 	return graph.Spec{
 		Name: "pairs", Form: arcs(3),
-		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot}, {Name: "forms", Shape: []int{4, 12}, Init: graph.Glorot},
+		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot},
+			{Name: "forms", Shape: []int{4, 12}, Init: graph.Glorot},
 			{Name: "root", Shape: []int{4}, Init: graph.Glorot}, {Name: "out", Shape: []int{4, 3}, Init: graph.Glorot},
 			{Name: "row", Shape: []int{1, 3}, Init: graph.Glorot}},
 		Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
@@ -98,12 +102,18 @@ var biaffineConfigs = []struct {
 	config nets.Config
 	input  graph.Input
 }{
-	{"words", nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}},
-	{"characters", nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5, LabelUnits: 4, CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{11}, Characters: 8}},
-	{"features", nets.Config{Net: "biaffine", Channels: []int{6, 5}, Hidden: []int{4}, Window: 3, ArcUnits: 3, LabelUnits: 2, Activation: graph.Tanh}, graph.Input{Dim: 3}},
-	{"recurrent", nets.Config{Net: "biaffine", Recurrent: []int{4, 3}, Embed: []int{4}, ArcUnits: 3, LabelUnits: 2, Activation: graph.GELU}, graph.Input{Vocab: []int{7}}},
-	{"attention", nets.Config{Net: "biaffine", Channels: []int{8}, Window: 1, Layers: 1, Heads: 2, BlockUnits: 5, ArcUnits: 3, LabelUnits: 2, Dropout: 0.1}, graph.Input{Dim: 3}},
-	{"both", nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3, Activation: graph.ReLU}, graph.Input{Vocab: []int{7}, Dim: 2}},
+	{"words", nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4,
+		Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}},
+	{"characters", nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5, LabelUnits: 4,
+		CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{11}, Characters: 8}},
+	{"features", nets.Config{Net: "biaffine", Channels: []int{6, 5}, Hidden: []int{4}, Window: 3, ArcUnits: 3,
+		LabelUnits: 2, Activation: graph.Tanh}, graph.Input{Dim: 3}},
+	{"recurrent", nets.Config{Net: "biaffine", Recurrent: []int{4, 3}, Embed: []int{4}, ArcUnits: 3, LabelUnits: 2,
+		Activation: graph.GELU}, graph.Input{Vocab: []int{7}}},
+	{"attention", nets.Config{Net: "biaffine", Channels: []int{8}, Window: 1, Layers: 1, Heads: 2, BlockUnits: 5,
+		ArcUnits: 3, LabelUnits: 2, Dropout: 0.1}, graph.Input{Dim: 3}},
+	{"both", nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3,
+		Activation: graph.ReLU}, graph.Input{Vocab: []int{7}, Dim: 2}},
 }
 
 func mustBiaffine(t testing.TB, c nets.Config, input graph.Input, relations int) *nets.Net {
@@ -140,9 +150,11 @@ func TestBiaffineFormula(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
 	spec := graph.Spec{Name: "formula", Form: arcs(k),
 		Params: []graph.Param{{Name: "W", Shape: []int{e, k * e}}, {Name: "v", Shape: []int{k * e}},
-			{Name: "u", Shape: []int{e, graph.Distances * k}}, {Name: "b", Shape: []int{graph.Distances * k}}, {Name: "root", Shape: []int{e}}}}
+			{Name: "u", Shape: []int{e, graph.Distances * k}}, {Name: "b", Shape: []int{graph.Distances * k}},
+			{Name: "root", Shape: []int{e}}}}
 	spec.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
-		x, z := node(gorgonia.Slice(g.Features(), nil, gorgonia.S(0, e))), node(gorgonia.Slice(g.Features(), nil, gorgonia.S(e, 2*e)))
+		x, z := node(gorgonia.Slice(g.Features(), nil, gorgonia.S(0, e))),
+			node(gorgonia.Slice(g.Features(), nil, gorgonia.S(e, 2*e)))
 		s := node(g.Bilinear(node(g.Dense(x, g.Param("W"), g.Param("v"))), z, g.Param("root")))
 		own := node(g.Dense(x, g.Param("u"), g.Param("b")))
 		return []*gorgonia.Node{nil, node(gorgonia.Add(node(g.ByDistance(own)), s))}, nil
@@ -186,8 +198,8 @@ func TestBiaffineFormula(t *testing.T) {
 	mustEqual(t, "scores", θ.Parts[1].Values, want, 1e-5)
 }
 
-// A sentence has the same potentials and gradient alone and in a batch, for dense cotangents and for mostly zero ones, which have
-// their own code.
+// A sentence has the same potentials and gradient alone and in a batch, for dense cotangents and for mostly zero ones,
+// which have their own code.
 func TestSentencesDoNotMix(t *testing.T) {
 	for _, c := range biaffineConfigs {
 		for _, sparse := range []bool{false, true} {
@@ -342,8 +354,12 @@ func TestPairErrors(t *testing.T) {
 		graph func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 	}{
 		{"expected [64×3]", same},
-		{"expected [8×K·E], [8×E] and [E]", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Bilinear(x, x, g.Param("out"))) }},
-		{"one row for each of 8 positions", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Heads(node(g.Heads(x)))) }},
+		{"expected [8×K·E], [8×E] and [E]", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(g.Bilinear(x, x, g.Param("out")))
+		}},
+		{"one row for each of 8 positions", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(g.Heads(node(g.Heads(x))))
+		}},
 		{`op "sum`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // over all pairs
 			p := node(gorgonia.Mul(node(g.Heads(x)), g.Param("out")))
 			s := node(gorgonia.Reshape(node(gorgonia.Sum(p, 0)), tensor.Shape{1, 3}))
@@ -354,12 +370,14 @@ func TestPairErrors(t *testing.T) {
 			return node(gorgonia.Mul(node(gorgonia.Mul(p, node(gorgonia.Transpose(p, 1, 0)))), p))
 		}},
 		{`op "bilinear`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // of a transposed matrix
-			wide := node(gorgonia.Transpose(node(gorgonia.Mul(x, node(gorgonia.Slice(g.Param("forms"), nil, gorgonia.S(0, 8))))), 1, 0))
+			wide := node(gorgonia.Transpose(node(gorgonia.Mul(x, node(gorgonia.Slice(g.Param("forms"), nil, gorgonia.S(0, 8))))),
+				1, 0))
 			s := node(g.Bilinear(wide, node(gorgonia.Tanh(wide)), node(gorgonia.Concat(0, g.Param("root"), g.Param("root")))))
 			return node(gorgonia.Mul(s, g.Param("row")))
 		}},
 	} {
-		if _, err := nets.Build(pairSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := nets.Build(pairSpec(c.graph), graph.Input{Dim: 3}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}
 	}
@@ -369,25 +387,31 @@ func TestPairErrors(t *testing.T) {
 	var θ structured.Potentials
 	data := randomData(rng, graph.Input{Dim: 3}, 2, 3)
 	batch.Reset(data, []int{0})
-	if err := net.NewWorker().Score(net.Init(1), &batch, &θ); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), `no table of rows "arc"`) {
+	if err := net.NewWorker().Score(net.Init(1), &batch, &θ); err == nil || !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), `no table of rows "arc"`) {
 		t.Error(err)
 	}
 	withPairs(data).Tables[1].Offsets = []int{0, 8}
 	batch.Reset(data, []int{0})
-	if err := net.NewWorker().Score(net.Init(1), &batch, &θ); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), "3×3") {
+	if err := net.NewWorker().Score(net.Init(1), &batch, &θ); err == nil || !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "3×3") {
 		t.Error(err)
 	}
-	if _, err := nets.New(nets.Config{Net: "biaffine"}, graph.Input{Dim: 3}, 2); err == nil || !strings.Contains(err.Error(), "not chains") {
+	if _, err := nets.New(nets.Config{Net: "biaffine"}, graph.Input{Dim: 3}, 2); err == nil ||
+		!strings.Contains(err.Error(), "not chains") {
 		t.Error(err)
 	}
-	if _, err := nets.Make(nets.Config{Net: "mlp"}, graph.Input{Dim: 3}, nets.Output{Labels: 2, Form: arcs(2)}); err == nil || !strings.Contains(err.Error(), "expected one of biaffine, stack") {
+	if _, err := nets.Make(nets.Config{Net: "mlp"}, graph.Input{Dim: 3},
+		nets.Output{Labels: 2, Form: arcs(2)}); err == nil ||
+		!strings.Contains(err.Error(), "expected one of biaffine, stack") {
 		t.Error(err)
 	}
 }
 
 // Each class of distances is an interval on one side; the farthest distances share a class.
 func TestDistanceClass(t *testing.T) {
-	want := map[int]int{0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 4, 6: 5, 8: 5, 9: 6, 14: 6, 15: 7, 999: 7, -1: 8, -3: 10, -14: 13, -15: 14, -999: 14}
+	want := map[int]int{0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 4, 6: 5, 8: 5, 9: 6, 14: 6, 15: 7, 999: 7, -1: 8, -3: 10,
+		-14: 13, -15: 14, -999: 14}
 	for distance, class := range want {
 		if got := graph.DistanceClass(distance); got != class || got >= graph.Distances {
 			t.Errorf("distance %d has class %d, expected %d", distance, got, class)
@@ -395,13 +419,16 @@ func TestDistanceClass(t *testing.T) {
 	}
 }
 
-// Scores of pairs that are linear in the weights are affine, as convex methods require; those with a product of weights are not.
+// Scores of pairs that are linear in the weights are affine, as convex methods require; those with a product of weights
+// are not.
 func TestAffinePairs(t *testing.T) {
-	spec := graph.Spec{Name: "pairs", Form: arcs(3), Params: []graph.Param{{Name: "d", Shape: []int{3, 3 * graph.Distances}, Init: graph.Glorot},
-		{Name: "h", Shape: []int{3, 3}, Init: graph.Glorot}, {Name: "root", Shape: []int{3}, Init: graph.Glorot}}}
+	spec := graph.Spec{Name: "pairs", Form: arcs(3),
+		Params: []graph.Param{{Name: "d", Shape: []int{3, 3 * graph.Distances}, Init: graph.Glorot},
+			{Name: "h", Shape: []int{3, 3}, Init: graph.Glorot}, {Name: "root", Shape: []int{3}, Init: graph.Glorot}}}
 	for _, products := range []bool{false, true} {
 		spec.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
-			s := node(gorgonia.Add(node(g.ByDistance(node(gorgonia.Mul(g.Features(), g.Param("d"))))), node(g.Heads(node(gorgonia.Mul(g.Features(), g.Param("h")))))))
+			s := node(gorgonia.Add(node(g.ByDistance(node(gorgonia.Mul(g.Features(), g.Param("d"))))),
+				node(g.Heads(node(gorgonia.Mul(g.Features(), g.Param("h")))))))
 			arc := node(g.Bilinear(g.Features(), g.Features(), g.Param("root")))
 			if products {
 				arc = node(g.Bilinear(node(gorgonia.Mul(g.Features(), g.Param("h"))), g.Features(), g.Param("root")))

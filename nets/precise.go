@@ -10,9 +10,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// PreciseScorer is a Scorer whose potentials are sums of weights times inputs, so that it can also take these sums in float64. Then a
-// potential has one rounding to float32, whatever was added, and the gradient of all examples has none. Certificates need it:
-// a sum in float32 errs in proportion to Σ|x_j w_j|, which can be any multiple of the sum itself.
+// PreciseScorer is a Scorer whose potentials are sums of weights times inputs, so that it can also take these sums in
+// float64. Then a potential has one rounding to float32, whatever was added, and the gradient of all examples has none.
+// Certificates need it: a sum in float32 errs in proportion to Σ|x_j w_j|, which can be any multiple of the sum itself.
 type PreciseScorer interface {
 	Scorer
 	// NewPreciseWorker returns a worker, or nil if this scorer cannot take its sums in float64.
@@ -21,7 +21,8 @@ type PreciseScorer interface {
 
 // PreciseWorker scores and pulls back like a Worker, with sums in float64.
 type PreciseWorker interface {
-	// ScorePrecisely is Worker.Score with sums in float64. With τ > 0 it scores with the soft thresholds of w (in float32).
+	// ScorePrecisely is Worker.Score with sums in float64. With τ > 0 it scores with the soft thresholds of w (in
+	// float32).
 	ScorePrecisely(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error
 	// PullbackPrecisely is Worker.Pullback into float64, for the batch of the last ScorePrecisely.
 	PullbackPrecisely(v *structured.Marginals, grad []float64) error
@@ -35,8 +36,8 @@ func NewPreciseWorker(s Scorer) PreciseWorker {
 	return nil
 }
 
-// rowSum is a part of the potentials of net linear. Every row is a sum over one row x of inputs, θ_r = b + x W + e E, where e says whether a
-// chain starts or ends at the position.
+// rowSum is a part of the potentials of net linear. Every row is a sum over one row x of inputs, θ_r = b + x W + e E,
+// where e says whether a chain starts or ends at the position.
 type rowSum struct {
 	inputs              rowInputs
 	weights, bias, ends graph.Array // W, b and E; an array without a shape is absent
@@ -52,7 +53,8 @@ const (
 	pairAttributes
 )
 
-// rowSums says how a linear preset, with the given output layer, sums its potentials; nil if they are not sums over one row of inputs.
+// rowSums says how a linear preset, with the given output layer, sums its potentials; nil if they are not sums over one
+// row of inputs.
 func (n *Net) rowSums(c Config, out Output) []rowSum {
 	if !c.Preset().Linear || c.Window > 1 || c.Submodular != "" || n.input.Encoder != nil {
 		return nil
@@ -117,7 +119,8 @@ type preciseWorker struct {
 	value []float32
 }
 
-func (k *preciseWorker) ScorePrecisely(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error {
+func (k *preciseWorker) ScorePrecisely(w []float32, τ float32, batch *structured.Batch,
+	θ *structured.Potentials) error {
 	if τ > 0 {
 		k.soft = vec.Grow(k.soft, len(w))
 		vec.Soften(τ, w, k.soft)
@@ -235,8 +238,8 @@ func (k *preciseWorker) pullProducts(s *rowSum, v []float32, y int, grad []float
 	}
 }
 
-// eachInput calls do for the sparse inputs of row r, and the weights that they multiply: attributes of pairs, and whether a chain starts or
-// ends there.
+// eachInput calls do for the sparse inputs of row r, and the weights that they multiply: attributes of pairs, and
+// whether a chain starts or ends there.
 func (k *preciseWorker) eachInput(s *rowSum, r int, do func(a graph.Array, index []int32, value []float32)) {
 	if s.inputs == pairAttributes {
 		index, value := k.m.PairAttributes(r)

@@ -16,8 +16,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Preset is a network that dsp makes by its name. Most are files of YAML in presets/, whose layers are those of a stack; a preset that
-// no stack can say is a value in a Go file, which adds itself. A new one touches its own file only.
+// Preset is a network that dsp makes by its name. Most are files of YAML in presets/, whose layers are those of a
+// stack; a preset that no stack can say is a value in a Go file, which adds itself. A new one touches its own file
+// only.
 type Preset struct {
 	Name     string   `yaml:"-"` // of its file
 	Summary  string   `yaml:"summary"`
@@ -38,9 +39,10 @@ type Preset struct {
 
 	template func() *template.Template // of Layers
 
-	resolve func(c *Config, in graph.Input) error        // fills in, before Defaults, what these cannot say; may be nil
-	check   func(c *Config, in graph.Input) error        // refuses, after Defaults, what does not fit the inputs; may be nil
-	body    func(c Config, in graph.Input) (body, error) // in place of Layers
+	resolve func(c *Config, in graph.Input) error // fills in, before Defaults, what these cannot say; may be nil
+	// refuses, after Defaults, what does not fit the inputs; may be nil
+	check func(c *Config, in graph.Input) error
+	body  func(c Config, in graph.Input) (body, error) // in place of Layers
 }
 
 // Inputs is a kind of inputs.
@@ -82,7 +84,8 @@ func (p *Preset) Takes(setting string) bool { return slices.Contains(p.Settings,
 
 // scores says in words what the preset scores.
 func (p *Preset) scores() string {
-	words := map[string]string{ScoresNodes: "nodes of graphs", ScoresArcs: "the arcs of trees", ScoresPairs: "pairs of source and target items"}
+	words := map[string]string{ScoresNodes: "nodes of graphs", ScoresArcs: "the arcs of trees",
+		ScoresPairs: "pairs of source and target items"}
 	var all []string
 	for _, what := range p.Scores {
 		all = append(all, cmp.Or(words[what], what))
@@ -95,7 +98,8 @@ func (p *Preset) readsBeside() bool {
 	return p.CanRead(ReadsAttributes) && p.CanRead(ReadsWords) && p.CanScore(ScoresPositions)
 }
 
-// presets are sorted by name. Those of files are read when somebody asks for them: all of them take longer than many a run.
+// presets are sorted by name. Those of files are read when somebody asks for them: all of them take longer than many a
+// run.
 var presets []entry
 
 // entry is a preset, or the name of one that has not been read yet.
@@ -202,7 +206,8 @@ func (p *Preset) layers(c Config, in graph.Input) (string, error) {
 func (p *Preset) fill(c *Config) error {
 	for setting, value := range c.sizes() {
 		if !p.Takes(setting) && !value.IsZero() {
-			return structured.BadInput("net %s has no %s; %s", p.Name, setting, they(PresetsThat(func(p *Preset) bool { return p.Takes(setting) })))
+			return structured.BadInput("net %s has no %s; %s", p.Name, setting,
+				they(PresetsThat(func(p *Preset) bool { return p.Takes(setting) })))
 		}
 	}
 	for _, d := range p.Defaults {

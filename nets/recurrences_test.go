@@ -30,10 +30,12 @@ var recurrentGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgoni
 	"factors are inputs": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.BidirectionalRecurrence(x, x))
 	},
-	"two layers": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // products with the row before are added to others
+	// products with the row before are added to others
+	"two layers": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		a := node(gorgonia.Tanh(node(gorgonia.Mul(x, g.Param("square")))))
 		h := node(g.LinearRecurrence(a, x, true))
-		return node(gorgonia.Add(a, node(g.LinearRecurrence(node(gorgonia.HadamardProd(a, h)), node(gorgonia.Sub(h, a)), false))))
+		return node(gorgonia.Add(a,
+			node(g.LinearRecurrence(node(gorgonia.HadamardProd(a, h)), node(gorgonia.Sub(h, a)), false))))
 	},
 	"learned decay": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // the same factors in every row
 		ones := gorgonia.NewConstant(tensor.Ones(g.Dtype, g.Rows, 1))
@@ -64,7 +66,8 @@ var recurrentGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgoni
 	},
 }
 
-// Score, pullback and push-forward equal those of Gorgonia's TapeMachine in float64, on long chains, on several, and with padding.
+// Score, pullback and push-forward equal those of Gorgonia's TapeMachine in float64, on long chains, on several, and
+// with padding.
 func TestRecurrentGraphsEqualGorgonia(t *testing.T) {
 	for name, layers := range recurrentGraphs {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 2}, {70, 4, 33}, {300}, slices.Repeat([]int{1}, 60)} {
@@ -84,7 +87,8 @@ func TestRecurrentGraphsEqualGorgonia(t *testing.T) {
 // A residual layer adds its input; the gain of a layer norm starts at 1, so that its output has mean 0 and variance 1.
 func TestResidualAndNorm(t *testing.T) {
 	input := graph.Input{Dim: 6}
-	net := mustNew(t, nets.Config{Net: nets.StackNet, Stack: "- features\n- residual:\n  - dense: {units: 6, activation: tanh}\n- norm\n", Edges: nets.EdgesNone}, input, 6)
+	net := mustNew(t, nets.Config{Net: nets.StackNet, Stack: "- features\n- residual:\n" +
+		"  - dense: {units: 6, activation: tanh}\n- norm\n", Edges: nets.EdgesNone}, input, 6)
 	rng := rand.New(rand.NewPCG(37, 38))
 	var batch structured.Batch
 	var θ structured.Potentials
@@ -137,13 +141,16 @@ func TestRecurrenceErrors(t *testing.T) {
 			return node(gorgonia.Slice(node(g.LinearRecurrence(turned, turned, false)), nil, gorgonia.S(0, 4)))
 		}},
 		{`op "linear recurrence`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // rows told apart by a constant
-			n := gorgonia.NewConstant(tensor.New(tensor.WithShape(g.Rows, 4), tensor.WithBacking(tensor.Range(tensor.Float32, 0, g.Rows*4))))
+			n := gorgonia.NewConstant(tensor.New(tensor.WithShape(g.Rows, 4),
+				tensor.WithBacking(tensor.Range(tensor.Float32, 0, g.Rows*4))))
 			return node(g.LinearRecurrence(n, x, false))
 		}},
 		{`op "normalise`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // over rows
 			return node(gorgonia.Transpose(node(g.Normalise(node(gorgonia.Transpose(x, 1, 0)))), 1, 0))
 		}},
-		{"expected a matrix", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Normalise(g.Param("bias"))) }},
+		{"expected a matrix", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(g.Normalise(g.Param("bias")))
+		}},
 	} {
 		if _, err := nets.Build(ownSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
@@ -154,13 +161,14 @@ func TestRecurrenceErrors(t *testing.T) {
 // With factors that are inputs, a recurrence is linear in the weights of its other argument, as convex methods require.
 func TestAffineRecurrence(t *testing.T) {
 	for _, affine := range []bool{true, false} {
-		spec := graph.Spec{Name: "own", Params: []graph.Param{{Name: "in", Shape: []int{3, 3}, Init: graph.Glorot}}, Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
-			x, a := node(gorgonia.Mul(g.Features(), g.Param("in"))), g.Features()
-			if !affine {
-				a = x
-			}
-			return node(g.LinearRecurrence(a, x, false)), nil, nil
-		}}
+		spec := graph.Spec{Name: "own", Params: []graph.Param{{Name: "in", Shape: []int{3, 3}, Init: graph.Glorot}},
+			Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+				x, a := node(gorgonia.Mul(g.Features(), g.Param("in"))), g.Features()
+				if !affine {
+					a = x
+				}
+				return node(g.LinearRecurrence(a, x, false)), nil, nil
+			}}
 		net, err := nets.Build(spec, graph.Input{Dim: 3})
 		must(t, err)
 		if net.Affine() != affine {

@@ -12,8 +12,9 @@ import (
 //
 //	a = σ(x·forget + bias),  c = x·candidate + bias,  h_t = a_t⊙h_{t∓1} + (1−a_t)⊙c_t,
 //
-// as minGRU does (Feng et al. 2024); half of the columns run in each direction. The output is r⊙h + (1−r)⊙x·skip with
-// r = σ(x·reset + bias), a highway as in SRU (Lei et al. 2018), then dropout. If x has as many columns as h, x takes the place of x·skip.
+// as minGRU does (Feng et al. 2024); half of the columns run in each direction. The output is r⊙h + (1−r)⊙x·skip with r
+// = σ(x·reset + bias), a highway as in SRU (Lei et al. 2018), then dropout. If x has as many columns as h, x takes the
+// place of x·skip.
 func (b body) recurrent(name string, units int, c Config) body {
 	wide := 2 * units
 	l := recurrentLayer{name, wide, b.width != wide}
@@ -23,7 +24,8 @@ func (b body) recurrent(name string, units int, c Config) body {
 	bias := func(what string, init graph.Init) graph.Param {
 		return graph.Param{Name: name + "." + what + "-bias", Shape: []int{wide}, Init: init}
 	}
-	params := []graph.Param{matrix("forget"), bias("forget", remember), matrix("candidate"), bias("candidate", nil), matrix("reset"), bias("reset", nil)}
+	params := []graph.Param{matrix("forget"), bias("forget", remember), matrix("candidate"), bias("candidate", nil),
+		matrix("reset"), bias("reset", nil)}
 	if l.project {
 		params = append(params, matrix("skip"))
 	}
@@ -36,7 +38,8 @@ func (b body) recurrent(name string, units int, c Config) body {
 	}, params...)
 }
 
-// remember draws the biases of forget gates such that the gates start between 0.7 and 0.9, so that the memory spans 3 to 10 positions.
+// remember draws the biases of forget gates such that the gates start between 0.7 and 0.9, so that the memory spans 3
+// to 10 positions.
 func remember(rng *rand.Rand, _ []int, w []float32) {
 	const lo, hi = 0.8473, 2.1972 // log(0.7/0.3), log(0.9/0.1)
 	for i := range w {

@@ -65,7 +65,8 @@ func (r *reference) let(n *gorgonia.Node, xs []float64) {
 	}
 }
 
-// run returns the potentials at w and Jᵀv for cotangents v. Potentials and cotangents are by part and padded; nil means zero.
+// run returns the potentials at w and Jᵀv for cotangents v. Potentials and cotangents are by part and padded; nil means
+// zero.
 func (r *reference) run(w []float64, v [][]float64) (parts [][]float64, grad []float64) {
 	r.t.Helper()
 	for name, n := range r.f.Params {

@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Maker makes the Spec of an own network for inputs and outputs of the given shapes. Every setting that its network has is set in c.
+// Maker makes the Spec of an own network for inputs and outputs of the given shapes. Every setting that its network has
+// is set in c.
 type Maker func(c Config, in graph.Input, out Output) (graph.Spec, error)
 
 // Output is what a network scores.
@@ -45,12 +46,13 @@ var registry struct {
 	err error
 }
 
-// Register gives an own network a name, by which the setting net then chooses it, like a preset: New and Make make it, and the
-// program trains, saves and loads models with it. A program registers its networks before it uses any.
+// Register gives an own network a name, by which the setting net then chooses it, like a preset: New and Make make it,
+// and the program trains, saves and loads models with it. A program registers its networks before it uses any.
 //
-// A field that is set in defaults is a setting of the network; the user may change it. The others are refused: a network whose
-// defaults have Hidden takes --hidden, and no --channels. The setting activation is elu by default, and edges transition, so that
-// defaults have these values or none. Dropout is a setting of the network if it has hidden layers or an activation.
+// A field that is set in defaults is a setting of the network; the user may change it. The others are refused: a
+// network whose defaults have Hidden takes --hidden, and no --channels. The setting activation is elu by default, and
+// edges transition, so that defaults have these values or none. Dropout is a setting of the network if it has hidden
+// layers or an activation.
 //
 // A name that is empty, taken, or that of a preset is an error, which every later use of the registry reports.
 func Register(name string, defaults Config, m Maker) {
@@ -67,7 +69,8 @@ func Register(name string, defaults Config, m Maker) {
 func checkRegistration(name string, defaults Config, m Maker) error {
 	switch {
 	case name == "" || strings.ContainsAny(name, " ,=|") || IsStackFile(name):
-		return structured.BadInput("own network %q: expected a name without spaces, commas, = and |, and not that of a YAML file", name)
+		return structured.BadInput("own network %q: expected a name without spaces, commas, = and |, and "+
+			"not that of a YAML file", name)
 	case isPreset(name) || name == "auto":
 		return structured.BadInput("own network %q has the name of a preset; register it under another one", name)
 	case slices.ContainsFunc(registry.all, func(o own) bool { return o.name == name }):
@@ -75,9 +78,11 @@ func checkRegistration(name string, defaults Config, m Maker) error {
 	case m == nil:
 		return structured.BadInput("own network %q is registered without a function that makes it", name)
 	case defaults.Activation != "" && defaults.Activation != graph.ELU:
-		return structured.BadInput("own network %q has activation %s by default; the default is %s for every network", name, defaults.Activation, graph.ELU)
+		return structured.BadInput("own network %q has activation %s by default; the default is %s for every network", name,
+			defaults.Activation, graph.ELU)
 	case defaults.Edges != "" && defaults.Edges != EdgesTransition:
-		return structured.BadInput("own network %q has edges %s by default; the default is %s for every network", name, defaults.Edges, EdgesTransition)
+		return structured.BadInput("own network %q has edges %s by default; the default is %s for every network", name,
+			defaults.Edges, EdgesTransition)
 	}
 	return nil
 }
@@ -87,7 +92,8 @@ func isPreset(name string) bool {
 	return ok
 }
 
-// Registered returns the names of the own networks in the order of their registration, and the first error of a registration.
+// Registered returns the names of the own networks in the order of their registration, and the first error of a
+// registration.
 func Registered() ([]string, error) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -110,8 +116,8 @@ func findOwn(name string) (own, bool) {
 	return own{}, false
 }
 
-// HasSetting reports whether a registered network has the setting of Config with that name in YAML; own is false if no network is
-// registered under the name net.
+// HasSetting reports whether a registered network has the setting of Config with that name in YAML; own is false if no
+// network is registered under the name net.
 func HasSetting(net, setting string) (has, own bool) {
 	o, ok := findOwn(net)
 	if !ok {
@@ -140,7 +146,8 @@ func (o own) resolve(c Config) (Config, error) {
 	if o.defaults.Activation == "" && c.Activation == graph.ELU {
 		c.Activation = "" // the default of every network
 	}
-	if o.defaults.Edges == "" && (c.Edges == EdgesTransition || c.Edges != EdgesNone && slices.Contains(graphEdges, c.Edges)) {
+	if o.defaults.Edges == "" &&
+		(c.Edges == EdgesTransition || c.Edges != EdgesNone && slices.Contains(graphEdges, c.Edges)) {
 		c.Edges = "" // the form of the potentials has the kind of a graph's edges
 	}
 	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(o.defaults)
@@ -190,12 +197,14 @@ func (n *Net) mustScore(out Output) error {
 	got := n.Form()
 	if out.isChain() {
 		if _, ok := got.Structure.(chains.Chain); !ok || got.Parts[0].Width != out.Labels {
-			return structured.BadInput("own network %q scores %s; expected the labels of a chain, %d of them", n.Name(), describe(got), out.Labels)
+			return structured.BadInput("own network %q scores %s; expected the labels of a chain, %d of them", n.Name(),
+				describe(got), out.Labels)
 		}
 		return nil
 	}
 	if !reflect.DeepEqual(got, out.Form) {
-		return structured.BadInput("own network %q scores %s; expected %s: the Form that its function is given, with Parts", n.Name(), describe(got), describe(out.Form))
+		return structured.BadInput("own network %q scores %s; expected %s: the Form that its function is given, with Parts",
+			n.Name(), describe(got), describe(out.Form))
 	}
 	return nil
 }

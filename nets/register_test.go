@@ -61,14 +61,16 @@ func TestRegister(t *testing.T) {
 		{Config{Net: "mine", Activation: "step"}, "activation \"step\""},
 		{Config{Net: "mine", Hidden: []int{-1}}, "-1 units"},
 		{Config{Net: "mine", Dropout: 0.5}, "has no dropout"},
-		{Config{Net: "yours"}, "is not in this program, which has " + strings.Join(PresetsThat(func(*Preset) bool { return true }), ", ") + ", mine"},
+		{Config{Net: "yours"}, "is not in this program, which has " +
+			strings.Join(PresetsThat(func(*Preset) bool { return true }), ", ") + ", mine"},
 	} {
 		if _, err := New(c.config, in, 4); !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%+v: %v, expected %q", c.config, err, c.message)
 		}
 	}
 	out := Output{Labels: 2, Form: trees.SpanningTree{}.Form(2)}
-	if _, err := Make(Config{Net: "mine"}, in, out); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "scores a chain") {
+	if _, err := Make(Config{Net: "mine"}, in, out); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "scores a chain") {
 		t.Errorf("chains for trees: %v", err)
 	}
 }
@@ -105,10 +107,12 @@ func TestOwnNetworkPanics(t *testing.T) {
 	forgetNetworks(t)
 	Register("early", Config{}, oneLayer) // reads c.Hidden[0], which its defaults lack
 	Register("late", Config{}, func(Config, graph.Input, Output) (graph.Spec, error) {
-		return graph.Spec{Params: []graph.Param{{Name: "w", Shape: []int{2, 2}}}, Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) { return g.Param("x"), nil, nil }}, nil
+		return graph.Spec{Params: []graph.Param{{Name: "w", Shape: []int{2, 2}}},
+			Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) { return g.Param("x"), nil, nil }}, nil
 	})
 	for _, name := range []string{"early", "late"} {
-		if _, err := New(Config{Net: name}, graph.Input{Dim: 3}, 4); err == nil || !strings.Contains(err.Error(), `"`+name+`"`) {
+		if _, err := New(Config{Net: name}, graph.Input{Dim: 3}, 4); err == nil ||
+			!strings.Contains(err.Error(), `"`+name+`"`) {
 			t.Errorf("net %s: %v", name, err)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// RowTable is an array of weights of which a batch reads only some rows, and so gives a gradient to no others: Rows rows of Cols
-// weights, from Offset in w.
+// RowTable is an array of weights of which a batch reads only some rows, and so gives a gradient to no others: Rows
+// rows of Cols weights, from Offset in w.
 type RowTable struct {
 	Offset, Rows, Cols int
 	Large              bool // so large that Adam, too, leaves rows alone that no batch reads for long
@@ -16,8 +16,8 @@ type RowScorer interface {
 	Scorer
 	// RowTables lists the row tables in the order of their offsets.
 	RowTables() []RowTable
-	// RowsRead appends to rows the rows of table k that the batch reads, which include all to which Pullback adds. Rows may occur
-	// more than once. Ids that the table lacks are not listed: Score refuses them.
+	// RowsRead appends to rows the rows of table k that the batch reads, which include all to which Pullback adds. Rows
+	// may occur more than once. Ids that the table lacks are not listed: Score refuses them.
 	RowsRead(k int, batch *structured.Batch, rows []int32) []int32
 }
 

@@ -10,9 +10,11 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// The embedding tables of a net are its row tables, and a pullback reaches no other rows than those that RowsRead lists.
+// The embedding tables of a net are its row tables, and a pullback reaches no other rows than those that RowsRead
+// lists.
 func TestPullbackStaysOnRowsRead(t *testing.T) {
-	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{3, 2}, Channels: []int{4}}, graph.Input{Vocab: []int{9, 5}}, 3)
+	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{3, 2}, Channels: []int{4}},
+		graph.Input{Vocab: []int{9, 5}}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,8 +30,8 @@ type Worker interface {
 // DropoutWorker is a Worker of a scorer that has dropout.
 type DropoutWorker interface {
 	Worker
-	// ScoreDropout is Score with dropout. The masks are a function of the seed, the example, the position in it and the unit;
-	// seed 0 is Score. Pullback is at the masks of the last Score, too.
+	// ScoreDropout is Score with dropout. The masks are a function of the seed, the example, the position in it and the
+	// unit; seed 0 is Score. Pullback is at the masks of the last Score, too.
 	ScoreDropout(w []float32, seed uint64, batch *structured.Batch, θ *structured.Potentials) error
 }
 

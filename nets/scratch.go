@@ -2,12 +2,13 @@ package nets
 
 import "github.com/dsp-go/dsp/nets/graph"
 
-// spareScratch is how many times as much as the arena of a program a worker takes: sizes are rounded up, it has its own copies of inputs, and some ops
-// have scratch memory.
+// spareScratch is how many times as much as the arena of a program a worker takes: sizes are rounded up, it has its own
+// copies of inputs, and some ops have scratch memory.
 const spareScratch = 2
 
-// ScratchFloats estimates how many float32s of scratch memory a worker takes for a batch of so many rows, pairs and characters. Each of them takes what
-// it takes in small programs, which the first call compiles. The memory of an encoder is not in it.
+// ScratchFloats estimates how many float32s of scratch memory a worker takes for a batch of so many rows, pairs and
+// characters. Each of them takes what it takes in small programs, which the first call compiles. The memory of an
+// encoder is not in it.
 func (n *Net) ScratchFloats(size graph.Size) float64 {
 	n.scratch.Do(func() {
 		at := func(s graph.Size) float64 {
@@ -28,7 +29,8 @@ func (n *Net) ScratchFloats(size graph.Size) float64 {
 		n.perPair = grown(func(s *graph.Size) { s.Pairs += step })
 		n.perCharacter = grown(func(s *graph.Size) { s.Chars += step })
 	})
-	return spareScratch * (n.perRow*float64(size.Rows) + n.perPair*float64(size.Pairs) + n.perCharacter*float64(size.Chars))
+	return spareScratch * (n.perRow*float64(size.Rows) + n.perPair*float64(size.Pairs) +
+		n.perCharacter*float64(size.Chars))
 }
 
 // only returns a size without what the programs of the network do not read.

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// StackNet is the network that a list of layers describes; see stacklayers.go for the layers. The output layer, which every stack
-// has on top, is that of the presets: node and edge potentials of chains, or biaffine scores of trees.
+// StackNet is the network that a list of layers describes; see stacklayers.go for the layers. The output layer, which
+// every stack has on top, is that of the presets: node and edge potentials of chains, or biaffine scores of trees.
 const StackNet = "stack"
 
 // IsStackFile reports whether a setting net names the YAML file of a stack.
@@ -28,12 +28,13 @@ func IsStackFile(net string) bool {
 
 func init() {
 	addPreset(Preset{
-		Name:     StackNet,
-		Summary:  "layers that a file of YAML lists",
-		Scores:   []string{ScoresPositions, ScoresNodes, ScoresArcs, ScoresPairs},
-		Settings: []string{"stack", "activation", "dropout", "edge-units", "submodular", "arc-units", "label-units", "pair-units"},
-		resolve:  (*Config).resolveStack,
-		check:    (*Config).checkStack,
+		Name:    StackNet,
+		Summary: "layers that a file of YAML lists",
+		Scores:  []string{ScoresPositions, ScoresNodes, ScoresArcs, ScoresPairs},
+		Settings: []string{"stack", "activation", "dropout", "edge-units", "submodular", "arc-units",
+			"label-units", "pair-units"},
+		resolve: (*Config).resolveStack,
+		check:   (*Config).checkStack,
 		body: func(c Config, in graph.Input) (body, error) {
 			return c.stackOf(cmp.Or(c.StackFile, "stack"), c.Stack, in)
 		},
@@ -43,7 +44,8 @@ func init() {
 // resolveStack refuses settings that no layer reads.
 func (c *Config) resolveStack(graph.Input) error {
 	if len(c.Hidden)+len(c.Channels)+len(c.Embed)+len(c.Recurrent) > 0 ||
-		c.Window+c.Kernel+c.Stride+c.Layers+c.Heads+c.BlockUnits+c.CharEmbed+c.CharWindow+c.CharChannels+c.AttributeUnits > 0 {
+		c.Window+c.Kernel+c.Stride+c.Layers+c.Heads+c.BlockUnits+c.CharEmbed+c.CharWindow+
+			c.CharChannels+c.AttributeUnits > 0 {
 		return structured.BadInput("net stack takes the sizes of layers from its list of layers, not from settings")
 	}
 	c.Activation = cmp.Or(c.Activation, graph.ELU)
@@ -57,7 +59,8 @@ func (c *Config) checkStack(input graph.Input) error {
 	}
 	b, err := c.Preset().body(*c, input)
 	if err == nil && c.Dropout > 0 && !b.dropout {
-		err = structured.BadInput("dropout %g has no effect on a stack without a layer \"dropout\" that leaves its rate open", c.Dropout)
+		err = structured.BadInput("dropout %g has no effect on a stack without a layer \"dropout\" that leaves its rate open",
+			c.Dropout)
 	}
 	return err
 }
@@ -84,10 +87,12 @@ func (c Config) stackOf(file, list string, input graph.Input) (body, error) {
 	if s.image != nil {
 		return body{}, s.refuse(last, "the stack ends in rows of pixels; end it with flatten")
 	}
-	return body{params: s.params, width: s.width, build: s.build, dropout: s.reads.dropout, activation: s.reads.activation}, nil
+	return body{params: s.params, width: s.width, build: s.build, dropout: s.reads.dropout,
+		activation: s.reads.activation}, nil
 }
 
-// hasLayer reports whether a stack has a layer of that name. A list with mistakes, which are refused elsewhere, has none.
+// hasLayer reports whether a stack has a layer of that name. A list with mistakes, which are refused elsewhere, has
+// none.
 func (c Config) hasLayer(name string) bool {
 	layers, err := parseLayers("", c.Stack)
 	return err == nil && slices.ContainsFunc(layers, func(l layer) bool { return l.kind.name == name })
@@ -144,7 +149,8 @@ func (s *stack) add(l layer) error {
 	return nil
 }
 
-// The largest network: layers, those inside of others included, and of a stack numbers that a layer makes of a position. Files of models say both.
+// The largest network: layers, those inside of others included, and of a stack numbers that a layer makes of a
+// position. Files of models say both.
 const (
 	mostLayers  = 1000
 	mostNumbers = 1 << 24

@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// layerKind is a kind of layer of a stack. A new one is an entry of layerKinds, and a row of the table in docs/guide/stacks.md.
+// layerKind is a kind of layer of a stack. A new one is an entry of layerKinds, and a row of the table in
+// docs/guide/stacks.md.
 type layerKind struct {
 	name   string
 	fields []field // the first is the one that "name: value" sets
@@ -26,14 +27,16 @@ var nameField = field{name: "name", kind: freeName}
 func init() { // the layers that hold layers refer to the list
 	layerKinds = []*layerKind{
 		{name: "features", source: true, add: (*stack).features},
-		{name: "pixels", source: true, add: (*stack).maps, fields: []field{{name: "layers", kind: layerList, required: true}}},
+		{name: "pixels", source: true, add: (*stack).maps,
+			fields: []field{{name: "layers", kind: layerList, required: true}}},
 		{name: "embed", source: true, add: (*stack).embed, fields: []field{{name: "units", kind: wholeNumbers, least: 1}}},
 		{name: "characters", source: true, add: (*stack).characters, fields: []field{
 			{name: "channels", kind: wholeNumber, least: 1},
 			{name: "units", kind: wholeNumber, least: 1},
 			{name: "width", kind: wholeNumber, least: 1},
 			{name: "activation", kind: oneWord, words: activationNames()}}},
-		{name: "attributes", source: true, add: (*stack).attributes, fields: []field{{name: "units", kind: wholeNumber, least: 1, required: true}}},
+		{name: "attributes", source: true, add: (*stack).attributes,
+			fields: []field{{name: "units", kind: wholeNumber, least: 1, required: true}}},
 		{name: "image", add: (*stack).pixels, fields: []field{
 			{name: "size", kind: wholeNumbers, least: 1}}},
 		{name: "pool", pixels: true, add: (*stack).pool},
@@ -52,10 +55,12 @@ func init() { // the layers that hold layers refer to the list
 		{name: "dense", add: (*stack).dense, fields: []field{
 			{name: "units", kind: wholeNumber, least: 1, required: true},
 			{name: "activation", kind: oneWord, words: activationNames()}, nameField}},
-		{name: "activation", pixels: true, add: (*stack).activation, fields: []field{{name: "function", kind: oneWord, words: activationNames()}}},
+		{name: "activation", pixels: true, add: (*stack).activation,
+			fields: []field{{name: "function", kind: oneWord, words: activationNames()}}},
 		{name: "dropout", add: (*stack).dropout, fields: []field{{name: "rate", kind: realNumber, below: 1}}},
 		{name: "norm", add: (*stack).norm, fields: []field{nameField}},
-		{name: "recurrent", add: (*stack).recurrent, fields: []field{{name: "units", kind: wholeNumber, least: 1, required: true}}},
+		{name: "recurrent", add: (*stack).recurrent,
+			fields: []field{{name: "units", kind: wholeNumber, least: 1, required: true}}},
 		{name: "attention", add: (*stack).attention, fields: []field{{name: "heads", kind: wholeNumber, least: 1}}},
 		{name: "block", add: (*stack).block, fields: []field{
 			{name: "heads", kind: wholeNumber, least: 1},
@@ -114,8 +119,8 @@ func (k *layerKind) listFields() string {
 	return "; it has " + strings.Join(names, ", ")
 }
 
-// pixels makes the numbers of a position the pixels of an image, [height, width] or [height, width, channels], row by row; without a
-// size, that of the data's maps.
+// pixels makes the numbers of a position the pixels of an image, [height, width] or [height, width, channels], row by
+// row; without a size, that of the data's maps.
 func (s *stack) pixels(l layer) error {
 	size := l.sizes("size")
 	if m := s.input.Map; size == nil && m.Len() > 0 {
@@ -196,8 +201,8 @@ func (s *stack) convolution(l layer) error {
 	return s.product(name, channels, l)
 }
 
-// conv is a convolution over the cells of a map, with a filter of any size and stride. The padding is (kernel − 1)/2 unless it is given,
-// which keeps the size of the map where the stride is 1 and the kernel odd.
+// conv is a convolution over the cells of a map, with a filter of any size and stride. The padding is (kernel − 1)/2
+// unless it is given, which keeps the size of the map where the stride is 1 and the kernel odd.
 func (s *stack) conv(l layer) error {
 	if s.image == nil {
 		return s.refuse(l, "its rows are not pixels; put image before it")
@@ -253,7 +258,8 @@ func (s *stack) product(name string, units int, l layer) error {
 	}
 	s.then(units, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		return g.Dense(x, g.Param(name+".weight"), g.Param(name+".bias"))
-	}, graph.Param{Name: name + ".weight", Shape: []int{s.width, units}, Init: init}, graph.Param{Name: name + ".bias", Shape: []int{units}})
+	}, graph.Param{Name: name + ".weight", Shape: []int{s.width, units}, Init: init},
+		graph.Param{Name: name + ".bias", Shape: []int{units}})
 	if a != "" {
 		s.then(units, activate(a))
 	}

@@ -9,8 +9,8 @@ import (
 
 // The layers of a stack that read inputs.
 
-// features reads the dense features of positions; where they follow maps that the source pixels reads, only these. Presets, whose files know
-// no maps, read maps as features like others.
+// features reads the dense features of positions; where they follow maps that the source pixels reads, only these.
+// Presets, whose files know no maps, read maps as features like others.
 func (s *stack) features(l layer) error {
 	switch {
 	case s.input.Dim == 0:
@@ -35,7 +35,8 @@ func (s *stack) maps(l layer) error {
 		return s.refuse(l, "there is one already")
 	}
 	s.count["pixels"]++
-	inner := &stack{Config: s.Config, input: s.input, file: s.file, count: s.count, names: s.names, begun: true, width: m.Channels, image: &image{m.Height, m.Width}}
+	inner := &stack{Config: s.Config, input: s.input, file: s.file, count: s.count, names: s.names, begun: true,
+		width: m.Channels, image: &image{m.Height, m.Width}}
 	inner.steps = []step{func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) {
 		x, err := g.Maps()
 		if err != nil {
@@ -51,8 +52,11 @@ func (s *stack) maps(l layer) error {
 	if inner.image != nil {
 		return s.refuse(l, "its layers end in rows of pixels; end them with flatten")
 	}
-	s.reads.dropout, s.reads.activation = s.reads.dropout || inner.reads.dropout, s.reads.activation || inner.reads.activation
-	s.source(inner.width, func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return run(g, nil, inner.steps) }, inner.params...)
+	s.reads.dropout, s.reads.activation = s.reads.dropout || inner.reads.dropout, s.reads.activation ||
+		inner.reads.activation
+	s.source(inner.width, func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) {
+		return run(g, nil, inner.steps)
+	}, inner.params...)
 	return nil
 }
 
@@ -74,7 +78,9 @@ func (s *stack) embed(l layer) error {
 		if f < len(sizes) {
 			size = sizes[f]
 		}
-		s.source(embedWidth(s.input, f, size), func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return embedding(g, f) },
+		s.source(embedWidth(s.input, f, size), func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) {
+			return embedding(g, f)
+		},
 			embedParam(s.input, f, size))
 	}
 	return nil
@@ -83,7 +89,8 @@ func (s *stack) embed(l layer) error {
 // characters is a convolution over the characters of each word, and its maximum over the word.
 func (s *stack) characters(l layer) error {
 	c := Config{
-		CharChannels: orElse(l.int("channels"), 50), CharEmbed: orElse(l.int("units"), 25), CharWindow: orElse(l.int("width"), 3),
+		CharChannels: orElse(l.int("channels"), 50), CharEmbed: orElse(l.int("units"), 25),
+		CharWindow: orElse(l.int("width"), 3),
 		Activation: graph.Activation(l.word("activation")),
 	}
 	switch {

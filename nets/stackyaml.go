@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/documents"
 )
 
-// layer is one entry of the list of layers: a name alone ("norm"), a name with the value of its first field ("dense: 64"), or a name
-// with fields ("dense: {units: 64, activation: tanh}").
+// layer is one entry of the list of layers: a name alone ("norm"), a name with the value of its first field ("dense:
+// 64"), or a name with fields ("dense: {units: 64, activation: tanh}").
 type layer struct {
 	kind   *layerKind
 	line   int
@@ -111,7 +111,8 @@ func (p layerParser) layer(n ast.Node) (l layer, err error) {
 	case len(pairs) == 1:
 		key, value = pairs[0].Key, pairs[0].Value
 	case len(pairs) > 1:
-		return l, p.refuse(pairs[1].Key, "expected one layer in each entry of the list, found %q beside %q", name(pairs[1].Key), name(pairs[0].Key))
+		return l, p.refuse(pairs[1].Key, "expected one layer in each entry of the list, found %q beside %q",
+			name(pairs[1].Key), name(pairs[0].Key))
 	}
 	if _, null := value.(*ast.NullNode); null {
 		value = nil

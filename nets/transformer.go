@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// attention adds a layer norm, self-attention in c.Heads heads, and dropout. Its output starts small, so that a block starts close to
-// the identity.
+// attention adds a layer norm, self-attention in c.Heads heads, and dropout. Its output starts small, so that a block
+// starts close to the identity.
 func (b body) attention(name string, c Config) body {
 	w, norm := b.width, b.norm(name+".norm")
 	return b.then(w, inTurn(norm.layer,
@@ -26,8 +26,8 @@ func (b body) attention(name string, c Config) body {
 		graph.Param{Name: name + ".out", Shape: []int{w, w}, Init: scaled(graph.Glorot, 0.5)})...)
 }
 
-// feedForward adds a layer norm, a dense layer of c.BlockUnits units with GELU, a dense layer that returns to the width of its input,
-// and dropout. Its output starts small, too.
+// feedForward adds a layer norm, a dense layer of c.BlockUnits units with GELU, a dense layer that returns to the width
+// of its input, and dropout. Its output starts small, too.
 func (b body) feedForward(name string, c Config) body {
 	w, norm := b.width, b.norm(name+".norm")
 	return b.then(w, inTurn(norm.layer,
@@ -47,7 +47,8 @@ func (b body) feedForward(name string, c Config) body {
 }
 
 // inTurn returns a layer that applies the given layers one after the other.
-func inTurn(layers ...func(*graph.Graph, *gorgonia.Node) (*gorgonia.Node, error)) func(*graph.Graph, *gorgonia.Node) (*gorgonia.Node, error) {
+func inTurn(layers ...func(*graph.Graph, *gorgonia.Node) (*gorgonia.Node, error)) func(*graph.Graph,
+	*gorgonia.Node) (*gorgonia.Node, error) {
 	return func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		for _, layer := range layers {
 			var err error
@@ -59,12 +60,13 @@ func inTurn(layers ...func(*graph.Graph, *gorgonia.Node) (*gorgonia.Node, error)
 	}
 }
 
-// resolveAttention checks the sizes of blocks of attention and fills in their defaults. The blocks come behind the convolutions, or the
-// recurrent layers, whose width they keep.
+// resolveAttention checks the sizes of blocks of attention and fills in their defaults. The blocks come behind the
+// convolutions, or the recurrent layers, whose width they keep.
 func (c *Config) resolveAttention() error {
 	if c.Layers == 0 {
 		if c.Heads != 0 || c.BlockUnits != 0 {
-			return structured.BadInput("net %s has no layers of attention, so it has no heads and block units; set layers", c.Net)
+			return structured.BadInput("net %s has no layers of attention, so it has no heads and block units; set layers",
+				c.Net)
 		}
 		return nil
 	}
@@ -77,9 +79,11 @@ func (c *Config) resolveAttention() error {
 	c.Heads, c.BlockUnits = orElse(c.Heads, 4), orElse(c.BlockUnits, 2*width)
 	switch {
 	case c.Layers < 0 || c.BlockUnits < 0 || c.Heads < 0:
-		return structured.BadInput("net %s: %d layers of attention with %d heads and %d block units; expected positive numbers", c.Net, c.Layers, c.Heads, c.BlockUnits)
+		return structured.BadInput("net %s: %d layers of attention with %d heads and %d block units; "+
+			"expected positive numbers", c.Net, c.Layers, c.Heads, c.BlockUnits)
 	case width%(2*c.Heads) != 0:
-		return structured.BadInput("net %s: %d units do not divide into %d heads of an even size; choose channels that are a multiple of %d, or other heads",
+		return structured.BadInput("net %s: %d units do not divide into %d heads of an even size; choose channels that are "+
+			"a multiple of %d, or other heads",
 			c.Net, width, c.Heads, 2*c.Heads)
 	}
 	return nil

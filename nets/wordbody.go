@@ -11,9 +11,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// characterBody is a convolution over the characters of each word, its maximum over the word, a bias and the activation (Chiu and Nichols
-// 2016). The maximum comes before the activation: for increasing functions the result is the same for less work. For GELU and SiLU
-// this order is the definition.
+// characterBody is a convolution over the characters of each word, its maximum over the word, a bias and the activation
+// (Chiu and Nichols 2016). The maximum comes before the activation: for increasing functions the result is the same for
+// less work. For GELU and SiLU this order is the definition.
 func characterBody(c Config, input graph.Input) body {
 	width, units, channels := c.CharWindow, c.CharEmbed, c.CharChannels
 	weight := []int{units, width * channels}
@@ -41,7 +41,8 @@ func characterBody(c Config, input graph.Input) body {
 	}
 }
 
-// smallVocabulary reports whether a step has more characters than the vocabulary. Then the filters are applied to the vocabulary.
+// smallVocabulary reports whether a step has more characters than the vocabulary. Then the filters are applied to the
+// vocabulary.
 func smallVocabulary(input graph.Input) bool { return input.Characters <= 1024 }
 
 func convolveCharacters(g *graph.Graph, width int, small bool) (*gorgonia.Node, error) {
@@ -65,14 +66,15 @@ func convolveCharacters(g *graph.Graph, width int, small bool) (*gorgonia.Node, 
 // bagBody sums the attributes of each position into c.AttributeUnits units.
 func bagBody(c Config, input graph.Input) body {
 	return body{
-		width:  c.AttributeUnits,
-		params: []graph.Param{{Name: "attribute.embed", Shape: []int{input.Attributes, c.AttributeUnits}, Init: graph.Gaussian(0.05)}},
-		build:  func(g *graph.Graph) (*gorgonia.Node, error) { return g.Bag(g.Param("attribute.embed")) },
+		width: c.AttributeUnits,
+		params: []graph.Param{{Name: "attribute.embed", Shape: []int{input.Attributes, c.AttributeUnits},
+			Init: graph.Gaussian(0.05)}},
+		build: func(g *graph.Graph) (*gorgonia.Node, error) { return g.Bag(g.Param("attribute.embed")) },
 	}
 }
 
-// ReadsCharacters reports whether the network that c chooses reads the characters of words, ReadsAttributes whether it reads the
-// attributes of tokens beside words. The settings of the network may still be open.
+// ReadsCharacters reports whether the network that c chooses reads the characters of words, ReadsAttributes whether it
+// reads the attributes of tokens beside words. The settings of the network may still be open.
 func (c Config) ReadsCharacters() bool {
 	return c.Preset().CanRead(ReadsCharacters) || c.CharChannels > 0 || c.declares("characters", "char-channels")
 }
@@ -122,7 +124,8 @@ func (c *Config) resolveEmbed(input graph.Input) error {
 	case len(c.Embed) > len(input.Vocab):
 		return structured.BadInput("net %s: %d embedding sizes for %d discrete inputs", c.Net, len(c.Embed), len(input.Vocab))
 	case input.Vectors.Trained() && c.Embed[0] != input.Vectors.Dim:
-		return structured.BadInput("net %s: an embedding of words of size %d cannot be added to vectors of size %d; leave its size out, or freeze the vectors",
+		return structured.BadInput("net %s: an embedding of words of size %d cannot be added to vectors of size %d; leave "+
+			"its size out, or freeze the vectors",
 			c.Net, c.Embed[0], input.Vectors.Dim)
 	}
 	return nil
@@ -143,7 +146,8 @@ func initUnder(v *graph.WordVectors, otherwise graph.Init) graph.Init {
 
 // embedParam is the parameter that Embedding looks up for a discrete input, with an embedding of the given size.
 func embedParam(input graph.Input, field, size int) graph.Param {
-	p := graph.Param{Name: fmt.Sprintf("embed%d", field+1), Shape: []int{input.Vocab[field], size}, Init: graph.Gaussian(0.1)}
+	p := graph.Param{Name: fmt.Sprintf("embed%d", field+1), Shape: []int{input.Vocab[field], size},
+		Init: graph.Gaussian(0.1)}
 	if field == 0 && input.Vectors != nil {
 		p.Init = initUnder(input.Vectors, p.Init)
 	}

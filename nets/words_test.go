@@ -69,7 +69,8 @@ var wordGraphs = map[string]func(g *graph.Graph) *gorgonia.Node{
 		return node(gorgonia.Add(node(gorgonia.Tanh(b)), node(g.Bag(g.Param("attributes")))))
 	},
 	"bag of computed weights": func(g *graph.Graph) *gorgonia.Node {
-		return node(gorgonia.Add(node(gorgonia.Mul(g.Features(), g.Param("in"))), node(g.Bag(node(gorgonia.Tanh(g.Param("attributes")))))))
+		return node(gorgonia.Add(node(gorgonia.Mul(g.Features(), g.Param("in"))),
+			node(g.Bag(node(gorgonia.Tanh(g.Param("attributes")))))))
 	},
 }
 
@@ -77,8 +78,10 @@ func wordSpec(hidden func(g *graph.Graph) *gorgonia.Node) graph.Spec {
 	return graph.Spec{
 		Name: "words",
 		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot},
-			{Name: "characters", Shape: []int{7, 4}, Init: graph.Glorot}, {Name: "filters", Shape: []int{12, 4}, Init: graph.Glorot},
-			{Name: "side by side", Shape: []int{4, 12}, Init: graph.Glorot}, {Name: "attributes", Shape: []int{11, 4}, Init: graph.Glorot},
+			{Name: "characters", Shape: []int{7, 4}, Init: graph.Glorot},
+			{Name: "filters", Shape: []int{12, 4}, Init: graph.Glorot},
+			{Name: "side by side", Shape: []int{4, 12}, Init: graph.Glorot},
+			{Name: "attributes", Shape: []int{11, 4}, Init: graph.Glorot},
 			{Name: "out", Shape: []int{4, 3}, Init: graph.Glorot}},
 		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			return node(gorgonia.Mul(node(gorgonia.Tanh(hidden(g))), g.Param("out"))), nil, nil
@@ -86,7 +89,8 @@ func wordSpec(hidden func(g *graph.Graph) *gorgonia.Node) graph.Spec {
 	}
 }
 
-// Score, pullback and push-forward of the ops on characters and attributes equal those of Gorgonia's TapeMachine in float64.
+// Score, pullback and push-forward of the ops on characters and attributes equal those of Gorgonia's TapeMachine in
+// float64.
 func TestWordGraphsEqualGorgonia(t *testing.T) {
 	for name, layers := range wordGraphs {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {1}, {0, 1}, {40, 4}} {
@@ -102,17 +106,19 @@ func TestWordGraphsEqualGorgonia(t *testing.T) {
 	}
 }
 
-// The potentials of a few words, computed by hand: the largest of the window's products with the filters, from the characters of that
-// word only; the first of equal ones gets the gradient; words without characters get zero.
+// The potentials of a few words, computed by hand: the largest of the window's products with the filters, from the
+// characters of that word only; the first of equal ones gets the gradient; words without characters get zero.
 func TestCharactersByHand(t *testing.T) {
-	spec := graph.Spec{Name: "hand", Params: []graph.Param{{Name: "table", Shape: []int{4, 2}}, {Name: "filters", Shape: []int{6, 1}}},
+	spec := graph.Spec{Name: "hand",
+		Params: []graph.Param{{Name: "table", Shape: []int{4, 2}}, {Name: "filters", Shape: []int{6, 1}}},
 		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			x := node(g.CharacterWindow(node(g.Characters(g.Param("table"))), 3))
 			return node(g.SegmentMax(node(gorgonia.Mul(x, g.Param("filters"))))), nil, nil
 		}}
 	net, err := nets.Build(spec, graph.Input{Characters: 4})
 	must(t, err)
-	data := &structured.Dataset{Offsets: []int{0, 2, 5}, Characters: &structured.Segments{Offsets: []int{0, 3, 3, 4, 6, 8}, Ids: []int32{1, 2, 3, 2, 3, 3, 1, 0}}}
+	data := &structured.Dataset{Offsets: []int{0, 2, 5},
+		Characters: &structured.Segments{Offsets: []int{0, 3, 3, 4, 6, 8}, Ids: []int32{1, 2, 3, 2, 3, 3, 1, 0}}}
 	w := []float32{0, 0, 1, 2, 3, -1, -2, 5 /* filters: */, 1, 0, 10, 1, 0, 100}
 	table := [][]float64{{0, 0}, {1, 2}, {3, -1}, {-2, 5}}
 	at := func(word []int, r int) float64 { // the filters at place r of a word
@@ -167,7 +173,8 @@ func TestCharactersByHand(t *testing.T) {
 	}
 }
 
-// Segments of many lengths and widths: the linearised network is affine, equals the network at w_k, and has its slope there.
+// Segments of many lengths and widths: the linearised network is affine, equals the network at w_k, and has its slope
+// there.
 func TestLinearisedWords(t *testing.T) {
 	for _, name := range []string{"window", "convolution", "two bags"} {
 		rng := rand.New(rand.NewPCG(43, 44))
@@ -206,7 +213,8 @@ func TestLinearisedWords(t *testing.T) {
 func TestRowTablesOfWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(45, 46))
 	for name, want := range map[string][]nets.RowTable{
-		"window": {{Offset: 12, Rows: 7, Cols: 4}}, "convolution": nil, "two bags": {{Offset: 12 + 28 + 48 + 48, Rows: 11, Cols: 4}}, "bag of computed weights": nil,
+		"window": {{Offset: 12, Rows: 7, Cols: 4}}, "convolution": nil,
+		"two bags": {{Offset: 12 + 28 + 48 + 48, Rows: 11, Cols: 4}}, "bag of computed weights": nil,
 	} {
 		net, err := nets.Build(wordSpec(wordGraphs[name]), wordInput)
 		must(t, err)
@@ -247,10 +255,16 @@ func TestWordErrors(t *testing.T) {
 		want  string
 		graph func(g *graph.Graph) *gorgonia.Node
 	}{
-		{"the input has 7 different characters", func(g *graph.Graph) *gorgonia.Node { return node(g.Characters(g.Param("attributes"))) }},
+		{"the input has 7 different characters", func(g *graph.Graph) *gorgonia.Node {
+			return node(g.Characters(g.Param("attributes")))
+		}},
 		{"the input has 11 attributes", func(g *graph.Graph) *gorgonia.Node { return node(g.Bag(g.Param("characters"))) }},
-		{"one row for each of 64 characters", func(g *graph.Graph) *gorgonia.Node { return node(g.SegmentMax(g.Features())) }},
-		{"one row for each of 64 characters", func(g *graph.Graph) *gorgonia.Node { return node(g.CharacterWindow(g.Features(), 3)) }},
+		{"one row for each of 64 characters", func(g *graph.Graph) *gorgonia.Node {
+			return node(g.SegmentMax(g.Features()))
+		}},
+		{"one row for each of 64 characters", func(g *graph.Graph) *gorgonia.Node {
+			return node(g.CharacterWindow(g.Features(), 3))
+		}},
 		{"odd", func(g *graph.Graph) *gorgonia.Node { return node(g.CharacterWindow(g.Features(), 2)) }},
 		{"odd width", func(g *graph.Graph) *gorgonia.Node { return node(g.CharacterConvolution(g.Param("characters"), 3)) }},
 		{`op "⊙" mixes`, func(g *graph.Graph) *gorgonia.Node {
@@ -284,7 +298,8 @@ func TestWordErrors(t *testing.T) {
 		spoil.spoil(data)
 		var batch structured.Batch
 		batch.Reset(data, []int{0})
-		if err := net.NewWorker().Score(net.Init(1), &batch, new(structured.Potentials)); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), spoil.want) {
+		if err := net.NewWorker().Score(net.Init(1), &batch, new(structured.Potentials)); err == nil ||
+			!structured.IsBadInput(err) || !strings.Contains(err.Error(), spoil.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -301,8 +316,8 @@ func TestCharBucket(t *testing.T) {
 	}
 }
 
-// A step of the preset deep on 8 sentences of 20 words of 5 characters on average, with 17 labels, without attributes and with 40 of each
-// position.
+// A step of the preset deep on 8 sentences of 20 words of 5 characters on average, with 17 labels, without attributes
+// and with 40 of each position.
 func BenchmarkDeepStep(b *testing.B) {
 	for _, attributes := range []int{0, 40} {
 		b.Run(fmt.Sprint("attributes=", attributes), func(b *testing.B) {
@@ -344,7 +359,8 @@ func BenchmarkDeepStep(b *testing.B) {
 	}
 }
 
-// A convolution of the vocabulary is one of the characters: with the same filters, laid out differently, potentials are equal.
+// A convolution of the vocabulary is one of the characters: with the same filters, laid out differently, potentials are
+// equal.
 func TestCharacterConvolutionIsAWindow(t *testing.T) {
 	const units, width, channels = 4, 3, 4
 	rng := rand.New(rand.NewPCG(47, 48))
@@ -353,7 +369,9 @@ func TestCharacterConvolutionIsAWindow(t *testing.T) {
 	batch.Reset(data, []int{1, 0})
 	var w []float32
 	score := func(layer func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node) []float32 {
-		net, err := nets.Build(wordSpec(func(g *graph.Graph) *gorgonia.Node { return node(g.SegmentMax(layer(g, g.Param("characters")))) }), wordInput)
+		net, err := nets.Build(wordSpec(func(g *graph.Graph) *gorgonia.Node {
+			return node(g.SegmentMax(layer(g, g.Param("characters"))))
+		}), wordInput)
 		must(t, err)
 		if w == nil {
 			w = randomVector(rng, net.Dim(), 0.7)

@@ -46,7 +46,8 @@ func TestInitWithVectors(t *testing.T) {
 	}
 }
 
-// With trained embeddings of zero, a word's vector alone decides its potentials; the row table of the optimiser stays the embedding.
+// With trained embeddings of zero, a word's vector alone decides its potentials; the row table of the optimiser stays
+// the embedding.
 func TestVectorsAreNoWeights(t *testing.T) {
 	with := mustNew(t, nets.Config{Net: "embed"}, graph.Input{Vocab: []int{5}, Vectors: someVectors(5, 4, false)}, 2)
 	without := mustNew(t, nets.Config{Net: "embed", Embed: []int{4}}, graph.Input{Vocab: []int{5}}, 2)
@@ -88,8 +89,10 @@ func TestVectorErrors(t *testing.T) {
 		in   graph.Input
 		want string
 	}{
-		{nets.Config{Net: "embed"}, graph.Input{Vocab: []int{6}, Vectors: someVectors(5, 4, true)}, "20 numbers of 4 per word do not fit vocabularies of [6] entries"},
-		{nets.Config{Net: "embed", Embed: []int{8}}, graph.Input{Vocab: []int{5}, Vectors: someVectors(5, 4, false)}, "an embedding of words of size 8 cannot be added to vectors of size 4"},
+		{nets.Config{Net: "embed"}, graph.Input{Vocab: []int{6}, Vectors: someVectors(5, 4, true)},
+			"20 numbers of 4 per word do not fit vocabularies of [6] entries"},
+		{nets.Config{Net: "embed", Embed: []int{8}}, graph.Input{Vocab: []int{5}, Vectors: someVectors(5, 4, false)},
+			"an embedding of words of size 8 cannot be added to vectors of size 4"},
 		{nets.Config{Net: "mlp"}, graph.Input{Dim: 3, Vectors: someVectors(5, 4, false)}, "do not fit vocabularies"},
 	} {
 		if _, err := nets.New(test.c, test.in, 2); !structured.IsBadInput(err) || !strings.Contains(err.Error(), test.want) {

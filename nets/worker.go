@@ -24,7 +24,8 @@ func (n *Net) NewWorker() Worker { return n.NewNetWorker() }
 
 // NewNetWorker returns a worker of the net as its concrete type, which also has PushForward.
 func (n *Net) NewNetWorker() *NetWorker {
-	return &NetWorker{net: n, programs: map[graph.Size]*graph.Program{}, m: graph.NewMachine(n.shape, n.input), encoded: n.newEncoded()}
+	return &NetWorker{net: n, programs: map[graph.Size]*graph.Program{}, m: graph.NewMachine(n.shape, n.input),
+		encoded: n.newEncoded()}
 }
 
 // Score computes the potentials of the batch at weights, without dropout.
@@ -32,7 +33,8 @@ func (w *NetWorker) Score(weights []float32, batch *structured.Batch, θ *struct
 	return w.ScoreDropout(weights, 0, batch, θ)
 }
 
-func (w *NetWorker) ScoreDropout(weights []float32, seed uint64, batch *structured.Batch, θ *structured.Potentials) error {
+func (w *NetWorker) ScoreDropout(weights []float32, seed uint64, batch *structured.Batch,
+	θ *structured.Potentials) error {
 	w.m.Seed = seed
 	if err := w.load(weights, batch); err != nil {
 		return err
@@ -149,8 +151,9 @@ func (w *NetWorker) emit(results []*graph.Buffer, θ *structured.Potentials) {
 	}
 }
 
-// cotangent returns part k of v as the program reads it, n numbers: for a tied part the sum over the examples, otherwise v itself
-// with zeros in the padding. A chain has no step into its first position, so that cotangent is set to zero.
+// cotangent returns part k of v as the program reads it, n numbers: for a tied part the sum over the examples,
+// otherwise v itself with zeros in the padding. A chain has no step into its first position, so that cotangent is set
+// to zero.
 func (w *NetWorker) cotangent(k int, v *structured.Part, n int) []float32 {
 	space := int(graph.SpaceCotangent) + k
 	if v.Rows == structured.Tied {

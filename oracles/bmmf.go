@@ -9,13 +9,15 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// BMMF makes a Ranker of a MaxMarginaler: best max-marginal first (Yanover and Weiss 2004; Pillutla et al. 2019, Algorithm 10).
+// BMMF makes a Ranker of a MaxMarginaler: best max-marginal first (Yanover and Weiss 2004; Pillutla et al. 2019,
+// Algorithm 10).
 //
-// It splits the outputs into cells, each with its best output. A cell is what constraints y_v = j and y_v ≠ j leave, which the
-// structure, which must be a structured.Restricter, writes into a copy of the potentials. The next best output of all is the second best one of some cell. It differs
-// from the cell's best output y at some place, so its score is the largest max-marginal of any (v, j) with j ≠ y_v. The cell is then
-// split by y_v = j, and the new cell's best output is found by MaxMarginals itself and not read off the max-marginals. Hence ties do
-// no harm: y stays a best output of the cell that keeps it.
+// It splits the outputs into cells, each with its best output. A cell is what constraints y_v = j and y_v ≠ j leave,
+// which the structure, which must be a structured.Restricter, writes into a copy of the potentials. The next best
+// output of all is the second best one of some cell. It differs from the cell's best output y at some place, so its
+// score is the largest max-marginal of any (v, j) with j ≠ y_v. The cell is then split by y_v = j, and the new cell's
+// best output is found by MaxMarginals itself and not read off the max-marginals. Hence ties do no harm: y stays a best
+// output of the cell that keeps it.
 //
 // The K best outputs take 2K−2 calls of MaxMarginals and a call of Max.
 type BMMF struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Guard finds examples whose potentials are none: NaN, +∞, or beyond ±structured.MostPotential. A scorer that diverges gives such numbers. No recurrence can be
-// trusted with them, or even to end, so oracles do not try: see Maximiser.
+// Guard finds examples whose potentials are none: NaN, +∞, or beyond ±structured.MostPotential. A scorer that diverges
+// gives such numbers. No recurrence can be trusted with them, or even to end, so oracles do not try: see Maximiser.
 type Guard struct{ tied bool }
 
 // Begin prepares for a batch.
@@ -20,7 +20,8 @@ func (g *Guard) Begin(θ *structured.Potentials) {
 	}
 }
 
-// Valid reports whether the potentials of example b are −∞ or within ±structured.MostPotential. Begin has seen the batch.
+// Valid reports whether the potentials of example b are −∞ or within ±structured.MostPotential. Begin has seen the
+// batch.
 func (g *Guard) Valid(θ *structured.Potentials, b int) bool {
 	if !g.tied {
 		return false
@@ -39,7 +40,8 @@ func Refuse(y []int32) float64 {
 	return math.NaN()
 }
 
-// RefuseSums writes the answer of Exp for such an example b: marginals that are NaN, unless u is nil. It returns NaN, the value.
+// RefuseSums writes the answer of Exp for such an example b: marginals that are NaN, unless u is nil. It returns NaN,
+// the value.
 func RefuseSums(u *structured.Marginals, b int) float64 {
 	if u != nil {
 		for k := range u.Parts {

@@ -7,9 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Masks are large negative potentials of an example, which users put in place of −∞. An oracle that takes differences of sums loses the digits
-// of all others beside them. So it leaves out outputs that have any at first, as if they were −∞, and asks for the others only if it has not found
-// enough outputs without.
+// Masks are large negative potentials of an example, which users put in place of −∞. An oracle that takes differences
+// of sums loses the digits of all others beside them. So it leaves out outputs that have any at first, as if they were
+// −∞, and asks for the others only if it has not found enough outputs without.
 type Masks struct {
 	Floor float64 // potentials of at most Floor are masks; −∞ if there are none
 	Most  float64 // outputs that have any score less than that, or as much
@@ -18,10 +18,12 @@ type Masks struct {
 // NoMasks hides nothing.
 var NoMasks = Masks{Floor: math.Inf(-1), Most: math.Inf(-1)}
 
-// gap is how much larger than all other potentials masks are, in powers of two. What is smaller does no harm: float64 has 53 digits.
+// gap is how much larger than all other potentials masks are, in powers of two. What is smaller does no harm: float64
+// has 53 digits.
 const gap = 20
 
-// FindMasks finds the masks of some parts of an example: negative numbers that are 2²⁰ times larger than all that are not.
+// FindMasks finds the masks of some parts of an example: negative numbers that are 2²⁰ times larger than all that are
+// not.
 func FindMasks(θ *structured.Potentials, b int, parts ...int) Masks {
 	var s sizes
 	for _, k := range parts {

@@ -5,23 +5,24 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// MaxMarginaler serves a structured.Restricter. It finds, besides the best output, the best output with any given number at any given place.
+// MaxMarginaler serves a structured.Restricter. It finds, besides the best output, the best output with any given
+// number at any given place.
 type MaxMarginaler interface {
 	Maximiser
 	// MaxMarginals answers like Max, and fills m.
 	MaxMarginals(θ *structured.Potentials, y []int32, value []float64, m *MaxMarginals)
 }
 
-// MaxMarginals holds max{⟨θ, 1_y⟩ : y_v = j} for every example, every place v of its output and every number j: −∞ if no allowed
-// output has number j there.
+// MaxMarginals holds max{⟨θ, 1_y⟩ : y_v = j} for every example, every place v of its output and every number j: −∞ if
+// no allowed output has number j there.
 type MaxMarginals struct {
 	Offsets []int     // [B+1] where the scores of each example begin
 	Widths  []int     // [B] one more than the largest number in an example's outputs
 	Score   []float64 // place v of example b has Score[Offsets[b]+v*Widths[b]:][:Widths[b]]
 }
 
-// Resize gives m the shape for a batch whose example b has outputs of numbers below width(b), and reuses its memory. The scores are
-// undefined.
+// Resize gives m the shape for a batch whose example b has outputs of numbers below width(b), and reuses its memory.
+// The scores are undefined.
 func (m *MaxMarginals) Resize(θ *structured.Potentials, width func(b int) int) {
 	m.Offsets, m.Widths = vec.Grow(m.Offsets, θ.Len()+1), vec.Grow(m.Widths, θ.Len())
 	m.Offsets[0] = 0

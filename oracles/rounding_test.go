@@ -40,7 +40,8 @@ func TestLargest(t *testing.T) {
 	for _, test := range []struct {
 		x    []float32
 		want float64
-	}{{nil, 0}, {[]float32{-3, 2}, 3}, {[]float32{-inf, 2}, 2}, {[]float32{1, inf, 2}, math.Inf(1)}, {[]float32{1, nan, 2}, math.NaN()}, {[]float32{-math.MaxFloat32}, math.MaxFloat32}} {
+	}{{nil, 0}, {[]float32{-3, 2}, 3}, {[]float32{-inf, 2}, 2}, {[]float32{1, inf, 2}, math.Inf(1)},
+		{[]float32{1, nan, 2}, math.NaN()}, {[]float32{-math.MaxFloat32}, math.MaxFloat32}} {
 		if got := oracles.Largest(test.x); got != test.want && !(math.IsNaN(got) && math.IsNaN(test.want)) {
 			t.Errorf("largest of %v is %g, want %g", test.x, got, test.want)
 		}

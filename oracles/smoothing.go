@@ -62,18 +62,20 @@ func (s Smoothing) Check(o Maximiser, what string) error {
 	}
 	switch {
 	case s.Kind == Entropy && !sums && ranks:
-		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not compute%s; it supports l2", what, why)
+		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not "+
+			"compute%s; it supports l2", what, why)
 	case s.Kind == Entropy && !sums:
-		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not compute%s; it supports only the max itself", what, why)
+		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not "+
+			"compute%s; it supports only the max itself", what, why)
 	case s.Kind == L2 && !ranks:
 		return structured.BadInput("l2 smoothing needs the K best outputs, which the oracle of a %s does not find", what)
 	}
 	return nil
 }
 
-// Answer fills a with the smoothed oracle's answer for every example of θ. It also fills Max, except that with Entropy this costs
-// a separate call, which it makes only if wantMax. It does not allocate once a has grown to the batch. The oracle must pass
-// Check.
+// Answer fills a with the smoothed oracle's answer for every example of θ. It also fills Max, except that with Entropy
+// this costs a separate call, which it makes only if wantMax. It does not allocate once a has grown to the batch. The
+// oracle must pass Check.
 func (s Smoothing) Answer(o Maximiser, θ *structured.Potentials, a *Answer, wantMax bool) {
 	examples := θ.Len()
 	a.Value = vec.Grow(a.Value, examples)
@@ -110,7 +112,8 @@ type Answer struct {
 	Value []float64            // [B] h_μ(θ)
 	Max   []float64            // [B] max_y ⟨θ,1_y⟩, or an upper bound from a Relaxed oracle; with Entropy only on request
 	U     structured.Marginals // ∇h_μ(θ), the marginals u
-	Exact []bool               // [B] the answer is proven to be exact; with L2, the smoothing over K outputs equals that over all (Prop. 4)
+	// [B] the answer is proven to be exact; with L2, the smoothing over K outputs equals that over all (Prop. 4)
+	Exact []bool
 
 	gap     []float64 // [B] with Entropy, how far Value is above that of the marginals (Gapped)
 	mixture mixture
@@ -121,15 +124,16 @@ type Answer struct {
 	y       []int32
 }
 
-// EntropyOf returns μ times the entropy of the marginals of example b, for an Answer at θ with Entropy: what the value of the marginals has beside
-// ⟨θ, u⟩. The value of the answer may be larger than that of its marginals (Gapped). A dual point has the value of its marginals.
+// EntropyOf returns μ times the entropy of the marginals of example b, for an Answer at θ with Entropy: what the value
+// of the marginals has beside ⟨θ, u⟩. The value of the answer may be larger than that of its marginals (Gapped). A dual
+// point has the value of its marginals.
 func (a *Answer) EntropyOf(b int, θ *structured.Potentials) float64 {
 	return a.Value[b] - a.gap[b] - a.U.Dot(b, θ)
 }
 
-// Mixture returns the outputs whose weighted sum is the marginals of example b, u = Σ_k q_k 1_{y_k}, with weights q_k > 0 that sum
-// to 1. With outputs of length T, output k is y[k*T:(k+1)*T]. Entropy has no such short form: both are nil. The slices are valid
-// until the next call of Answer.
+// Mixture returns the outputs whose weighted sum is the marginals of example b, u = Σ_k q_k 1_{y_k}, with weights q_k >
+// 0 that sum to 1. With outputs of length T, output k is y[k*T:(k+1)*T]. Entropy has no such short form: both are nil.
+// The slices are valid until the next call of Answer.
 func (a *Answer) Mixture(b int) (y []int32, q []float32) { return a.mixture.of(b) }
 
 func (a *Answer) fillMax(o Maximiser, θ *structured.Potentials) {
@@ -189,7 +193,8 @@ func (a *Answer) fillTopK(o Ranker, θ *structured.Potentials, s Smoothing) {
 	}
 }
 
-// MaxBound is Max of an oracle, but with upper bounds of the best scores as values, for answers that are not proven to be the best.
+// MaxBound is Max of an oracle, but with upper bounds of the best scores as values, for answers that are not proven to
+// be the best.
 func MaxBound(o Maximiser, θ *structured.Potentials, y []int32, value []float64) {
 	o.Max(θ, y, value)
 	for b := range value {

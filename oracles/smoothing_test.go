@@ -37,7 +37,8 @@ func (summer) Exp(*structured.Potentials, float64, []float64, *structured.Margin
 
 // Check refuses a smoothing that the oracle cannot support, and says what the oracle supports.
 func TestSmoothingCheck(t *testing.T) {
-	const sums, best = "entropy smoothing needs sums over all outputs, which the oracle of a lattice does not compute", "l2 smoothing needs the K best outputs"
+	const sums, best = "entropy smoothing needs sums over all outputs, which the oracle of a lattice does not compute",
+		"l2 smoothing needs the K best outputs"
 	for _, test := range []struct {
 		o    oracles.Maximiser
 		want [3]string // for none, l2 and entropy; empty: no error

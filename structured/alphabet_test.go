@@ -110,7 +110,8 @@ func TestAlphabetHash(t *testing.T) {
 	read := NewAlphabet(a.Names()...)
 	read.HashedBy("salt")
 	other := NewAlphabet("w[0]=Ada")
-	if err := other.Hash("other salt"); err != nil || other.Name(0) == a.Name(0) || read.Index("w[0]=Bob") != 2 || a.Clone().Index("w[0]=Bob") != 2 {
+	if err := other.Hash("other salt"); err != nil || other.Name(0) == a.Name(0) || read.Index("w[0]=Bob") != 2 ||
+		a.Clone().Index("w[0]=Bob") != 2 {
 		t.Errorf("%v, %q and %q", err, a.Names(), other.Names())
 	}
 }

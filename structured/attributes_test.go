@@ -52,14 +52,16 @@ func TestNarrowEqualsReadingAPart(t *testing.T) {
 		structured.Narrow(minCount, train, dev)
 		wantTrain := read(nil, minCount, texts[:k]...)
 		wantDev := read(wantTrain.Dictionary, 0, texts[k:]...)
-		if !reflect.DeepEqual(train.Dictionary.Node.Names(), wantTrain.Dictionary.Node.Names()) || dev.Dictionary != train.Dictionary {
+		if !reflect.DeepEqual(train.Dictionary.Node.Names(), wantTrain.Dictionary.Node.Names()) ||
+			dev.Dictionary != train.Dictionary {
 			t.Fatalf("names %q, want %q", train.Dictionary.Node.Names(), wantTrain.Dictionary.Node.Names())
 		}
 		for _, c := range []struct{ got, want *structured.Dataset }{{train, wantTrain}, {dev, wantDev}} {
 			for p := range c.want.Positions() {
 				gotIndex, gotValue := c.got.Attributes.Row(p)
 				wantIndex, wantValue := c.want.Attributes.Row(p)
-				if fmt.Sprint(gotIndex) != fmt.Sprint(wantIndex) || fmt.Sprint(valuesOr1(gotValue, len(gotIndex))) != fmt.Sprint(valuesOr1(wantValue, len(wantIndex))) {
+				if fmt.Sprint(gotIndex) != fmt.Sprint(wantIndex) ||
+					fmt.Sprint(valuesOr1(gotValue, len(gotIndex))) != fmt.Sprint(valuesOr1(wantValue, len(wantIndex))) {
 					t.Fatalf("position %d: %v %v, want %v %v", p, gotIndex, gotValue, wantIndex, wantValue)
 				}
 			}

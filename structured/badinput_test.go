@@ -34,7 +34,8 @@ func TestBadInputOfFiles(t *testing.T) {
 		if bad.Error() != c.want {
 			t.Errorf("%v became %q, expected %q", c.err, bad, c.want)
 		}
-		if path := (*fs.PathError)(nil); !structured.IsBadInput(bad) || !errors.As(bad, &path) || errors.Is(bad, fs.ErrNotExist) != errors.Is(c.err, fs.ErrNotExist) {
+		if path := (*fs.PathError)(nil); !structured.IsBadInput(bad) || !errors.As(bad, &path) ||
+			errors.Is(bad, fs.ErrNotExist) != errors.Is(c.err, fs.ErrNotExist) {
 			t.Errorf("%v is no longer known as what it is", bad)
 		}
 	}

@@ -34,12 +34,14 @@ type Dataset struct {
 	Dim      int
 	Encoder  string // what identifies the encoder whose rows are the last of the dense inputs; empty: none are
 
-	Columns     [][]string  // the columns of a text file: Columns[c][t]
-	ColumnNames []string    // what each column holds ("word", "label"), "" if unknown
-	Layout      *Layout     // what the text file has beside its columns, or nil
-	Ranges      [][2]int64  // [ΣT] where each token begins and ends in its text, in characters (code points) from 0, or −1 in examples where that is unknown; or nil
-	Ids         []int32     // discrete inputs [ΣT×len(Vocab)], or nil
-	Vocab       []*Alphabet // the vocabulary of each discrete input; Ids are 0 (unknown) for names that it lacks
+	Columns     [][]string // the columns of a text file: Columns[c][t]
+	ColumnNames []string   // what each column holds ("word", "label"), "" if unknown
+	Layout      *Layout    // what the text file has beside its columns, or nil
+	// [ΣT] where each token begins and ends in its text, in characters (code points) from 0, or −1 in examples where that
+	// is unknown; or nil
+	Ranges [][2]int64
+	Ids    []int32     // discrete inputs [ΣT×len(Vocab)], or nil
+	Vocab  []*Alphabet // the vocabulary of each discrete input; Ids are 0 (unknown) for names that it lacks
 
 	Tables []*Table // inputs of rows other than positions
 	Graphs []*Graph // [n] for structures that read them, or nil
@@ -56,7 +58,8 @@ type Dataset struct {
 
 	TaskData TaskData // what the task keeps of its examples beside all this, or nil
 
-	Mapped string // the file that the arrays are mapped from, if they are; copies of them belong into files beside it, not into memory
+	// the file that the arrays are mapped from, if they are; copies of them belong into files beside it, not into memory
+	Mapped string
 
 	IDs     []string  // [n] names of the examples, or nil
 	Lines   []int     // [n] first line of each example in its file, or nil

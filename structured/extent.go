@@ -16,7 +16,8 @@ type Extent struct {
 
 // Extent measures d.
 func (d *Dataset) Extent() Extent {
-	e := Extent{Sequences: float64(d.Len()), Positions: float64(d.Positions()), Columns: float64(len(d.Columns)), EntryBytes: 4}
+	e := Extent{Sequences: float64(d.Len()), Positions: float64(d.Positions()), Columns: float64(len(d.Columns)),
+		EntryBytes: 4}
 	if d.Alphabet != nil {
 		e.Labels = float64(d.Alphabet.Len())
 	}
@@ -85,7 +86,8 @@ func (e Extent) Times(k float64) Extent {
 func (e Extent) Bytes() float64 {
 	const name = 16 + 8 + 14 // a string's header, the rounding of its bytes, and its entry in an alphabet
 	perPosition := 4 + 8 + 16*e.Columns
-	return 16*e.Sequences + perPosition*e.Positions + 2*(8*e.Positions+e.EntryBytes*e.Entries) + name*e.Names + e.NameBytes + 4*e.Characters
+	return 16*e.Sequences + perPosition*e.Positions + 2*(8*e.Positions+e.EntryBytes*e.Entries) + name*e.Names +
+		e.NameBytes + 4*e.Characters
 }
 
 // Weights returns how many weights a linear scorer has: attributes × labels + step attributes × pairs of labels.

@@ -4,8 +4,9 @@ import "sync"
 
 // Graph says which variables of an example share an edge. Variables are the example's positions, numbered from 0.
 type Graph struct {
-	Ends  [][2]int32 // [E] the two variables of each edge; the potentials of an edge are a table [Y×Y] of their labels in this order
-	Types []int32    // [E] the type of each edge, where potentials are tied by type; nil where every edge has its own
+	// [E] the two variables of each edge; the potentials of an edge are a table [Y×Y] of their labels in this order
+	Ends  [][2]int32
+	Types []int32 // [E] the type of each edge, where potentials are tied by type; nil where every edge has its own
 
 	mutex   sync.Mutex
 	derived []any // what oracles work out once per graph, one of each type

@@ -19,7 +19,8 @@ func TestMetricsJSON(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, m) {
 		t.Errorf("got %+v, %v", back, err)
 	}
-	if err := json.Unmarshal([]byte(`{"name":"x","f1":0.5,"more":{"f1":2}}`), &back); err != nil || !reflect.DeepEqual(back, Metrics{Measures: []Measure{{"f1", 0.5}}}) {
+	if err := json.Unmarshal([]byte(`{"name":"x","f1":0.5,"more":{"f1":2}}`), &back); err != nil ||
+		!reflect.DeepEqual(back, Metrics{Measures: []Measure{{"f1", 0.5}}}) {
 		t.Errorf("got %+v, %v", back, err)
 	}
 	for _, bad := range []string{"3", "[]", `{"types":{"x":1}}`} {

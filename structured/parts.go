@@ -55,8 +55,10 @@ type Potentials struct {
 	Structure Structure
 	Outputs   []int // [B+1]; the output of example b is y[Outputs[b]:Outputs[b+1]] of a batch's outputs y
 	Parts     []Part
-	Gold      [][]int32 // [B] gold outputs, for a GoldReader whose data has them; or what outputs must read, where Restrict says so; else empty
-	Graphs    []*Graph  // [B] for a GraphReader; empty for other structures
+	// [B] gold outputs, for a GoldReader whose data has them; or what outputs must read, where Restrict says so; else
+	// empty
+	Gold   [][]int32
+	Graphs []*Graph // [B] for a GraphReader; empty for other structures
 }
 
 // Len returns B, the number of examples.
@@ -331,7 +333,8 @@ func (u *Marginals) Set(b int, other *Marginals, i int) {
 
 // Copy makes u a copy of other.
 func (u *Marginals) Copy(other *Marginals) {
-	u.Structure, u.Gold, u.Graphs = other.Structure, append(u.Gold[:0], other.Gold...), append(u.Graphs[:0], other.Graphs...)
+	u.Structure, u.Gold, u.Graphs = other.Structure, append(u.Gold[:0], other.Gold...),
+		append(u.Graphs[:0], other.Graphs...)
 	u.Parts = growKeeping(u.Parts, len(other.Parts))
 	for k := range other.Parts {
 		from, to := &other.Parts[k], &u.Parts[k]

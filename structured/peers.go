@@ -141,7 +141,8 @@ const agreeParts = 16
 // of each of this one's names. counts says how often each of these occurs here; what occurs fewer than least times in
 // all is left out, and has the number −1. Names are in the order in which they first occur in the examples of all
 // processes, if each process has its own in that order. Nil has none.
-func (p Peers) Agree(mine *Alphabet, counts []int, least int) (common *Alphabet, times []int, number []int32, err error) {
+func (p Peers) Agree(mine *Alphabet, counts []int,
+	least int) (common *Alphabet, times []int, number []int32, err error) {
 	if mine == nil {
 		return nil, nil, nil, nil
 	}

@@ -3,10 +3,12 @@ package structured
 // Pieces are what a text encoder reads: the words of each example cut into pieces, in one sequence with its special
 // tokens, or in several that overlap if the encoder cannot read as many pieces at once.
 type Pieces struct {
-	First   []int    // [n+1] each example's first sequence
-	Offsets []int    // [sequences+1] where each sequence begins in Ids
-	Ids     []int32  // numbers of pieces
-	Words   [][2]int // [ΣT] the pieces of the word at each position, Ids[Words[t][0]:Words[t][1]], of one sequence of its example; empty for a word without any
+	First   []int   // [n+1] each example's first sequence
+	Offsets []int   // [sequences+1] where each sequence begins in Ids
+	Ids     []int32 // numbers of pieces
+	// [ΣT] the pieces of the word at each position, Ids[Words[t][0]:Words[t][1]], of one sequence of its example; empty
+	// for a word without any
+	Words [][2]int
 }
 
 // Sequences appends the numbers of the sequences of some examples to list.
@@ -22,7 +24,8 @@ func (p *Pieces) Sequences(list, examples []int) []int {
 // Check refuses pieces that do not fit data with these offsets of examples, or have numbers that are not below limit.
 func (p *Pieces) Check(offsets []int, limit int) error {
 	n := len(offsets) - 1
-	if len(p.First) != n+1 || p.First[n] != len(p.Offsets)-1 || p.Offsets[len(p.Offsets)-1] != len(p.Ids) || len(p.Words) != offsets[n] {
+	if len(p.First) != n+1 || p.First[n] != len(p.Offsets)-1 || p.Offsets[len(p.Offsets)-1] != len(p.Ids) ||
+		len(p.Words) != offsets[n] {
 		return BadInput("pieces of %d examples and %d words, in %d sequences; the data has %d examples of %d positions",
 			len(p.First)-1, len(p.Words), len(p.Offsets)-1, n, offsets[n])
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
 
-// Processes that count the names of their own texts agree on the alphabet of one process that reads all texts: the names that are frequent enough, in the order
-// of their first occurrences.
+// Processes that count the names of their own texts agree on the alphabet of one process that reads all texts: the
+// names that are frequent enough, in the order of their first occurrences.
 func TestAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(rapid.SliceOfN(rapid.StringMatching("[abß]{0,2}"), 0, 60), 1, 4).Draw(t, "texts")
@@ -113,7 +113,8 @@ func TestExtend(t *testing.T) {
 	})
 }
 
-// Processes that complete their attributes have those of all, in memory that has no room to spare: growing arrays would take up to twice as much. A message that ends too soon is refused.
+// Processes that complete their attributes have those of all, in memory that has no room to spare: growing arrays would
+// take up to twice as much. A message that ends too soon is refused.
 func TestComplete(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOfN(rapid.SliceOfN(rapid.Int32Range(0, 1<<30), 0, 20), 3, 40).Draw(t, "rows")
@@ -150,8 +151,10 @@ func TestComplete(t *testing.T) {
 				}
 				return nil
 			}
-			if err == nil && (!slices.Equal(x.Index, all) || len(x.Offsets) != len(rows)+1 || cap(x.Index) != len(all) || cap(x.Value) != len(x.Value)) {
-				err = fmt.Errorf("%d of %d attributes with room for %d, %d values with room for %d", len(x.Index), len(all), cap(x.Index), len(x.Value), cap(x.Value))
+			if err == nil && (!slices.Equal(x.Index, all) || len(x.Offsets) != len(rows)+1 || cap(x.Index) != len(all) ||
+				cap(x.Value) != len(x.Value)) {
+				err = fmt.Errorf("%d of %d attributes with room for %d, %d values with room for %d", len(x.Index), len(all),
+					cap(x.Index), len(x.Value), cap(x.Value))
 			}
 			for k, v := range x.Value {
 				if err == nil && v != float32(all[k])/3 {

@@ -141,7 +141,9 @@ type CostReader interface {
 type Gold struct {
 	Output []int32
 	Sets   [][]int32
-	Costs  []float32 // what the parts of a wrong output cost, one number per row of a table that the structure names (CostReader); nil without
+	// what the parts of a wrong output cost, one number per row of a table that the structure names (CostReader); nil
+	// without
+	Costs []float32
 
 	// Reading is what the output reads, where many outputs read the same: the symbols of a line whose frames have
 	// labels. It says more of the output than the possible numbers do. nil: nothing more is known; a line without

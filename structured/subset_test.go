@@ -38,7 +38,8 @@ func TestSubsetOfTables(t *testing.T) {
 // A subset has the characters of its examples' words, in their order.
 func TestSubsetOfCharacters(t *testing.T) {
 	vocab := NewAlphabet("a", "b", "c")
-	d := &Dataset{Offsets: []int{0, 2, 2, 3}, Characters: &Segments{Offsets: []int{0, 2, 2, 5}, Ids: []int32{0, 1, 2, 2, 0}, Vocab: vocab}}
+	d := &Dataset{Offsets: []int{0, 2, 2, 3},
+		Characters: &Segments{Offsets: []int{0, 2, 2, 5}, Ids: []int32{0, 1, 2, 2, 0}, Vocab: vocab}}
 	s := d.Subset([]int{2, 1, 0}).Characters
 	if !reflect.DeepEqual(s, &Segments{Offsets: []int{0, 3, 5, 5}, Ids: []int32{2, 2, 0, 0, 1}, Vocab: vocab}) {
 		t.Errorf("got %+v", s)
@@ -64,13 +65,15 @@ func (c counted) Read(dst []float32, from, to int) error {
 
 func (counted) Fingerprint() (string, error) { return "counted", nil }
 
-// A subset reads the inputs of its examples from the source of the whole, runs of positions at once, and so does a subset of the subset.
+// A subset reads the inputs of its examples from the source of the whole, runs of positions at once, and so does a
+// subset of the subset.
 func TestSubsetOfSource(t *testing.T) {
 	reads := 0
 	d := &Dataset{Offsets: []int{0, 2, 2, 5, 6}, Dim: 2, Source: counted{&reads}}
 	s := d.Subset([]int{2, 3, 0})
 	got := make([]float32, 12)
-	if err := s.Source.Read(got, 0, 6); err != nil || !reflect.DeepEqual(got, []float32{2, .5, 3, .5, 4, .5, 5, .5, 0, .5, 1, .5}) || reads != 2 {
+	if err := s.Source.Read(got, 0, 6); err != nil ||
+		!reflect.DeepEqual(got, []float32{2, .5, 3, .5, 4, .5, 5, .5, 0, .5, 1, .5}) || reads != 2 {
 		t.Errorf("%v: %v in %d reads", err, got, reads)
 	}
 	again := s.Subset([]int{2})

@@ -5,8 +5,9 @@ import "slices"
 // The tables that every data set has.
 const (
 	Positions = "position" // its rows are the positions of Dataset.Offsets
-	Steps     = "step"     // a row for the step into each position; the one into the first position of an example is not used
-	Examples  = "example"  // a row per example
+	// a row for the step into each position; the one into the first position of an example is not used
+	Steps    = "step"
+	Examples = "example" // a row per example
 )
 
 // The tables of data whose examples relate two sequences: the positions of an example are n source items, then m target

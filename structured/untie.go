@@ -17,7 +17,8 @@ func Common(a, b Form) (Form, error) {
 	for k, p := range a.Parts {
 		q := b.Parts[k]
 		if p.Name != q.Name || p.Width != q.Width || p.Rows != q.Rows && p.Rows != Tied && q.Rows != Tied {
-			return Form{}, BadInput("their potentials have parts of other shapes: %s with %d numbers per row, and %s with %d", p.Name, p.Width, q.Name, q.Width)
+			return Form{}, BadInput("their potentials have parts of other shapes: %s with %d numbers per row, and %s with %d",
+				p.Name, p.Width, q.Name, q.Width)
 		}
 		if p.Rows == Tied {
 			p.Rows = q.Rows

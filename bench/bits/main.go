@@ -1,14 +1,15 @@
-// Command bits checks that training, predictions and metrics keep their bits: it repeats the rows of table.tsv, each a training and a prediction
-// on problems that take a second, and compares SHA-256 of what they leave. A change of the code that moves no number leaves the table as it is;
-// a change that does says which rows moved, and why, in its commit.
+// Command bits checks that training, predictions and metrics keep their bits: it repeats the rows of table.tsv, each a
+// training and a prediction on problems that take a second, and compares SHA-256 of what they leave. A change of the
+// code that moves no number leaves the table as it is; a change that does says which rows moved, and why, in its
+// commit.
 //
 //	go run ./bench/bits -program bin/dsp             all rows, with the kernels of this processor
 //	go run ./bench/bits -program bin/dsp -sample 8   every eighth row
 //	go run ./bench/bits -program bin/dsp -update     the hashes of this program, for all kernels that this processor has
 //	go run ./bench/bits -program bin/dsp -draw       rows for pairs of choices (method, structure, loss, home ...) that no row holds yet
 //
-// Bits depend on the kernels (DSP_KERNELS: plain, avx2, avx512), on the processor's architecture and on Go's compiler. The table has a column of
-// hashes per kernel. Rows without hashes for a kernel are said to be unchecked.
+// Bits depend on the kernels (DSP_KERNELS: plain, avx2, avx512), on the processor's architecture and on Go's compiler.
+// The table has a column of hashes per kernel. Rows without hashes for a kernel are said to be unchecked.
 package main
 
 import (
@@ -37,13 +38,17 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bits", flag.ContinueOnError)
-	program := flags.String("program", "bin/dsp", "the program `FILE`, built with GOEXPERIMENT=simd; with -tags gpu for rows on devices")
+	program := flags.String("program", "bin/dsp", "the program `FILE`, built with GOEXPERIMENT=simd; with -tags "+
+		"gpu for rows on devices")
 	path := flags.String("table", "bench/bits/table.tsv", "the table, a `FILE`")
-	kernel := flags.String("kernels", "", "`NAMES` of kernels, with commas: plain, avx2, avx512; empty: the best that this processor has; with -update all that it has")
-	library := flags.String("cuda", "build/libcuda-emulated.so", "driver library `FILE` of the emulated device; where it is missing, rows on devices are unchecked")
+	kernel := flags.String("kernels", "", "`NAMES` of kernels, with commas: plain, avx2, avx512; empty: the best that "+
+		"this processor has; with -update all that it has")
+	library := flags.String("cuda", "build/libcuda-emulated.so", "driver library `FILE` of the emulated device; where "+
+		"it is missing, rows on devices are unchecked")
 	sample := flags.Int("sample", 1, "check every `N`th row")
 	only := flags.String("only", "", "check rows that match this regular `EXPRESSION`")
-	update := flags.Bool("update", false, "write the hashes of this program to the table, for all kernels that the processor has")
+	update := flags.Bool("update", false, "write the hashes of this program to the table, for all kernels "+
+		"that the processor has")
 	draw := flags.Bool("draw", false, "add rows for pairs of choices that no row holds, of which one matches -only")
 	jobs := flags.Int("jobs", runtime.NumCPU(), "rows at a time, `N`")
 	if err := flags.Parse(args); err != nil {
@@ -106,7 +111,8 @@ func run(ctx context.Context, args []string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	fmt.Printf("%d rows, kernels %s: %d differ, %d unchecked, %d failed\n", len(asked), strings.Join(kernels, ", "), moved, unchecked, failed)
+	fmt.Printf("%d rows, kernels %s: %d differ, %d unchecked, %d failed\n", len(asked), strings.Join(kernels, ", "), moved,
+		unchecked, failed)
 	if *update {
 		t.compiler = compiler()
 		return errors.Join(t.write(*path), failedDraws, failures(failed))
@@ -124,9 +130,11 @@ func failures(n int) error {
 // compiler is what bits depend on beside the kernels.
 func compiler() string { return runtime.Version() + " " + runtime.GOARCH }
 
-// compare runs rows with each of the kernels, and counts those that differ from their hashes, those that cannot be run here or have no hashes, and
-// those that fail. With update it writes the hashes instead; rows that cannot be run here keep theirs.
-func (b *bench) compare(ctx context.Context, rows []*row, kernels []string, jobs int, update bool) (moved, unchecked, failed int) {
+// compare runs rows with each of the kernels, and counts those that differ from their hashes, those that cannot be run
+// here or have no hashes, and those that fail. With update it writes the hashes instead; rows that cannot be run here
+// keep theirs.
+func (b *bench) compare(ctx context.Context, rows []*row, kernels []string, jobs int,
+	update bool) (moved, unchecked, failed int) {
 	var mutex sync.Mutex
 	inParallel(jobs, len(rows), func(k int) {
 		r := rows[k]

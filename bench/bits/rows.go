@@ -61,10 +61,12 @@ func pairsOf(choices *[factors]string) (all []pair) {
 	return all
 }
 
-// attempts bounds the runs that are tried for one pair: many choices do not go together, such as sdca with the hinge, and the program refuses them.
+// attempts bounds the runs that are tried for one pair: many choices do not go together, such as sdca with the hinge,
+// and the program refuses them.
 const attempts = 12
 
-// drawRows adds runs to the rows until each pair of choices with a match occurs in one, but for pairs that the program refuses in every attempt.
+// drawRows adds runs to the rows until each pair of choices with a match occurs in one, but for pairs that the program
+// refuses in every attempt.
 func drawRows(ctx context.Context, b *bench, rows []*row, match *regexp.Regexp, jobs int) ([]*row, error) {
 	random := rand.New(rand.NewPCG(1, 0))
 	var wanted []pair
@@ -129,7 +131,8 @@ func drawRows(ctx context.Context, b *bench, rows []*row, match *regexp.Regexp, 
 			mutex.Unlock()
 		}
 	})
-	fmt.Printf("%d rows hold %d of %d pairs; the program refuses the others, or they were not found in %d attempts\n", len(rows), len(wanted)-len(open), len(wanted), attempts)
+	fmt.Printf("%d rows hold %d of %d pairs; the program refuses the others, or they were not found in %d attempts\n",
+		len(rows), len(wanted)-len(open), len(wanted), attempts)
 	slices.SortFunc(rows, func(a, b *row) int { return slices.Compare(a.choices[:], b.choices[:]) })
 	if failures > 0 {
 		return rows, fmt.Errorf("%d runs fail", failures)
@@ -137,18 +140,21 @@ func drawRows(ctx context.Context, b *bench, rows []*row, match *regexp.Regexp, 
 	return rows, ctx.Err()
 }
 
-// plausible reports whether choices go together, as far as descriptors of methods tell. The program knows more, and refuses some of these. Networks
-// of words and of pairs of words take minutes on an emulated device.
+// plausible reports whether choices go together, as far as descriptors of methods tell. The program knows more, and
+// refuses some of these. Networks of words and of pairs of words take minutes on an emulated device.
 func plausible(c *[factors]string) bool {
 	p, at := structures[c[structure]], homes[c[home]]
 	d, _ := optimisers.Find(c[method])
 	isHinge := c[loss] == "hinge"
-	return d.Losses.Takes(c[loss]) && (p.sums || isHinge && !d.Sums) && (c[smoothing] == "auto" || isHinge && d.Smoothing != optimisers.NotSmoothed) &&
-		(c[scorer] == linear || p.network != "" && !d.Convex()) && (at.ranks == 0 || d.Ranks) && (!at.device || d.OnDevice() && (c[scorer] == linear || p.network == "cnn" || p.network == "mlp")) && (!d.Chains || p.task == "tag")
+	return d.Losses.Takes(c[loss]) && (p.sums || isHinge && !d.Sums) &&
+		(c[smoothing] == "auto" || isHinge && d.Smoothing != optimisers.NotSmoothed) &&
+		(c[scorer] == linear || p.network != "" && !d.Convex()) && (at.ranks == 0 || d.Ranks) &&
+		(!at.device || d.OnDevice() && (c[scorer] == linear || p.network == "cnn" || p.network == "mlp")) &&
+		(!d.Chains || p.task == "tag")
 }
 
-// complete returns plausible choices with the pair p: of some drawn at random those with the most open pairs. Pairs that have often been refused count
-// against them. It returns false if there are none.
+// complete returns plausible choices with the pair p: of some drawn at random those with the most open pairs. Pairs
+// that have often been refused count against them. It returns false if there are none.
 func complete(p pair, open map[pair]bool, refused map[pair]int, random *rand.Rand) (best [factors]string, ok bool) {
 	most := -1 << 30
 	for range 400 {

@@ -32,28 +32,32 @@ const textFiles = "--train DATA/text/train.conll --dev DATA/text/dev.conll"
 
 // structures are problems by the structure of their outputs.
 var structures = map[string]problem{
-	"alignment":     {"align", 24, "", "bilinear", "--input DATA/pairs/dev.pairs", false},
-	"boxes":         {"localise", 12, "", "mlp", "--input DATA/objects/dev.json", true},
-	"chain":         {"tag", 0, "--columns word=0,pos=1,label=-1 " + textFiles, "embed", "--input DATA/text/dev.conll", true},
-	"chain-dense":   {"ocr", 40, "", "cnn", "--input DATA/ocr/dev.data", true},
-	"chain-order-2": {"tag", 0, "--order 2 --columns word=0,label=-1 " + textFiles, "embed", "--input DATA/text/dev.conll", true},
-	"constituents":  {"constituency", 20, "", "biaffine", "--input DATA/constituents/dev.penn", true},
-	"cuts":          {"segment", 6, "--oracle cut", "mlp", "", false},
-	"graph":         {"graph", 16, "", "mlp", "--input DATA/graphs/dev.npz", true},
-	"relaxed":       {"graph", 12, "--shape grid --oracle relaxed", "mlp", "--input DATA/graphs/dev.npz", true},
-	"segments":      {"tag", 0, "--structure segments --columns word=0,pos=1,label=-1 " + textFiles, "embed", "--input DATA/text/dev.conll", true},
-	"siblings":      {"parse", 20, "--order 2", "", "--input DATA/trees/dev.conllu", true},
-	"transcript":    {"transcribe", 16, "", "mlp", "--input DATA/lines/dev", true},
-	"trees":         {"parse", 24, "", "biaffine", "--input DATA/trees/dev.conllu", true},
-	"trees-any":     {"parse", 24, "--tree nonprojective", "biaffine", "--input DATA/trees/dev.conllu", true},
-	"warp":          {"warp", 24, "", "mlp", "--input DATA/spellings/dev.pairs", true},
-	"windows":       {"localise", 8, "--search windows", "mlp", "--input DATA/objects/dev.json", false},
+	"alignment": {"align", 24, "", "bilinear", "--input DATA/pairs/dev.pairs", false},
+	"boxes":     {"localise", 12, "", "mlp", "--input DATA/objects/dev.json", true},
+	"chain": {"tag", 0, "--columns word=0,pos=1,label=-1 " + textFiles, "embed", "--input DATA/text/dev.conll",
+		true},
+	"chain-dense": {"ocr", 40, "", "cnn", "--input DATA/ocr/dev.data", true},
+	"chain-order-2": {"tag", 0, "--order 2 --columns word=0,label=-1 " + textFiles, "embed", "--input DATA/text/dev.conll",
+		true},
+	"constituents": {"constituency", 20, "", "biaffine", "--input DATA/constituents/dev.penn", true},
+	"cuts":         {"segment", 6, "--oracle cut", "mlp", "", false},
+	"graph":        {"graph", 16, "", "mlp", "--input DATA/graphs/dev.npz", true},
+	"relaxed":      {"graph", 12, "--shape grid --oracle relaxed", "mlp", "--input DATA/graphs/dev.npz", true},
+	"segments": {"tag", 0, "--structure segments --columns word=0,pos=1,label=-1 " + textFiles, "embed",
+		"--input DATA/text/dev.conll", true},
+	"siblings":   {"parse", 20, "--order 2", "", "--input DATA/trees/dev.conllu", true},
+	"transcript": {"transcribe", 16, "", "mlp", "--input DATA/lines/dev", true},
+	"trees":      {"parse", 24, "", "biaffine", "--input DATA/trees/dev.conllu", true},
+	"trees-any":  {"parse", 24, "--tree nonprojective", "biaffine", "--input DATA/trees/dev.conllu", true},
+	"warp":       {"warp", 24, "", "mlp", "--input DATA/spellings/dev.pairs", true},
+	"windows":    {"localise", 8, "--search windows", "mlp", "--input DATA/objects/dev.json", false},
 }
 
 // drawn are the data that problems read, by their verb of dsp data.
 var drawn = map[string]string{
-	"text": "--examples 60,12,2", "ocr": "--train 20 --dev 8 --test 2", "trees": "--examples 2,8,2", "constituents": "--examples 2,8,2",
-	"lines": "--examples 2,4,2", "objects": "--examples 2,4,2", "graphs": "--examples 2,6,2", "pairs": "--examples 2,8,2",
+	"text": "--examples 60,12,2", "ocr": "--train 20 --dev 8 --test 2", "trees": "--examples 2,8,2",
+	"constituents": "--examples 2,8,2", "lines": "--examples 2,4,2", "objects": "--examples 2,4,2",
+	"graphs": "--examples 2,6,2", "pairs": "--examples 2,8,2",
 	"spellings": "--examples 2,8,2",
 }
 
@@ -114,7 +118,9 @@ func (b *bench) bestKernel(ctx context.Context) (string, error) {
 // drawData writes the data that problems read. Drawing is the same with all kernels.
 func (b *bench) drawData(ctx context.Context) error {
 	for verb, args := range drawn {
-		if _, err := b.command(ctx, "plain", 0, append([]string{"data", verb, "--quiet", "--out", filepath.Join(b.scratch, "data", verb)}, strings.Fields(args)...)...); err != nil {
+		if _, err := b.command(ctx, "plain", 0,
+			append([]string{"data", verb, "--quiet", "--out", filepath.Join(b.scratch, "data", verb)},
+				strings.Fields(args)...)...); err != nil {
 			return err
 		}
 	}
@@ -124,7 +130,8 @@ func (b *bench) drawData(ctx context.Context) error {
 // arguments are those of the training of a row, but for its folder and passes.
 func (b *bench) arguments(r *row) []string {
 	p := structures[r.choices[structure]]
-	args := []string{"train", "--task", p.task, "--baselines", "off", "--quiet", "--gap", "0", "--method", r.choices[method], "--loss", r.choices[loss]}
+	args := []string{"train", "--task", p.task, "--baselines", "off", "--quiet", "--gap", "0", "--method",
+		r.choices[method], "--loss", r.choices[loss]}
 	if p.examples > 0 {
 		args = append(args, "--examples", strconv.Itoa(p.examples)+",6,2")
 	}
@@ -132,7 +139,8 @@ func (b *bench) arguments(r *row) []string {
 	if r.choices[scorer] == network {
 		net = p.network + " --hidden 8"
 	}
-	for _, flags := range []string{p.train, needs[r.choices[method]], needs[r.choices[loss]], "--net " + net, smoothings[r.choices[smoothing]], homes[r.choices[home]].flags} {
+	for _, flags := range []string{p.train, needs[r.choices[method]], needs[r.choices[loss]], "--net " + net,
+		smoothings[r.choices[smoothing]], homes[r.choices[home]].flags} {
 		args = append(args, b.split(flags)...)
 	}
 	return args
@@ -169,7 +177,8 @@ func (b *bench) measure(ctx context.Context, r *row, kernel string) (string, err
 	if r.choices[course] == resumed {
 		passes = 1
 	}
-	if _, err := b.command(ctx, kernel, at.ranks, append(args, "--out", out, "--passes", strconv.Itoa(passes))...); err != nil {
+	if _, err := b.command(ctx, kernel, at.ranks,
+		append(args, "--out", out, "--passes", strconv.Itoa(passes))...); err != nil {
 		return "", err
 	}
 	if r.choices[course] == resumed {
@@ -184,7 +193,8 @@ func (b *bench) measure(ctx context.Context, r *row, kernel string) (string, err
 	}
 	predictions := none
 	if p := structures[r.choices[structure]].predict; p != "" {
-		text, err := b.command(ctx, kernel, 0, append([]string{"predict", "--json", "--threads", "1", "--model", out}, b.split(p)...)...)
+		text, err := b.command(ctx, kernel, 0,
+			append([]string{"predict", "--json", "--threads", "1", "--model", out}, b.split(p)...)...)
 		if err != nil {
 			return "", fmt.Errorf("predict: %w", err)
 		}
@@ -194,7 +204,8 @@ func (b *bench) measure(ctx context.Context, r *row, kernel string) (string, err
 	return model + "/" + predictions + "/" + metrics, err
 }
 
-// command runs the program, under mpirun if there are ranks, and returns what it prints. Where it refuses its arguments, the error is errRefused.
+// command runs the program, under mpirun if there are ranks, and returns what it prints. Where it refuses its
+// arguments, the error is errRefused.
 func (b *bench) command(ctx context.Context, kernel string, ranks int, args ...string) ([]byte, error) {
 	all := append([]string{b.program}, args...)
 	if ranks > 0 {
@@ -202,7 +213,8 @@ func (b *bench) command(ctx context.Context, kernel string, ranks int, args ...s
 	}
 	c := exec.CommandContext(ctx, all[0], all[1:]...)
 	c.WaitDelay = 5 * time.Second
-	c.Env = append(os.Environ(), "DSP_KERNELS="+kernel, "DSP_BLAS=own", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	c.Env = append(os.Environ(), "DSP_KERNELS="+kernel, "DSP_BLAS=own", "OMPI_ALLOW_RUN_AS_ROOT=1",
+		"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	if b.driver != "" {
 		c.Env = append(c.Env, "DSP_CUDA_LIBRARY="+b.driver)
 	}
@@ -224,7 +236,8 @@ func hash(content []byte) string {
 	return fmt.Sprintf("%x", sum[:6])
 }
 
-// modelHash is the hash of the tensors of a model: what follows the header of its file, which tells of versions, data and settings.
+// modelHash is the hash of the tensors of a model: what follows the header of its file, which tells of versions, data
+// and settings.
 func modelHash(path string) (string, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -54,7 +54,8 @@ func faked(t *testing.T) (b *bench, calls func() string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o777), os.Symlink(mkdir, filepath.Join(dir, "bin", "mkdir"))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o777),
+		os.Symlink(mkdir, filepath.Join(dir, "bin", "mkdir"))); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", filepath.Join(dir, "bin")) // there is no mpirun
@@ -80,7 +81,8 @@ func TestCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.best, err = b.bestKernel(t.Context()); err != nil || b.best != "avx2" || calls() != "avx512 own info --json\navx2 own info --json\n" {
+	if b.best, err = b.bestKernel(t.Context()); err != nil || b.best != "avx2" ||
+		calls() != "avx512 own info --json\navx2 own info --json\n" {
 		t.Errorf("the best kernel is %s, %v", b.best, err)
 	}
 	if err := b.drawData(t.Context()); err != nil {
@@ -92,7 +94,8 @@ func TestCommands(t *testing.T) {
 		novel := false
 		for f, x := range r.choices {
 			name := factorNames[f] + x
-			novel = novel || !seen[name] && homes[r.choices[home]].ranks == 0 && !homes[r.choices[home]].device && r.choices[method] != "fw" && r.choices[method] != "agm"
+			novel = novel || !seen[name] && homes[r.choices[home]].ranks == 0 && !homes[r.choices[home]].device &&
+				r.choices[method] != "fw" && r.choices[method] != "agm"
 			seen[name] = seen[name] || novel
 		}
 		if !novel {
@@ -103,7 +106,8 @@ func TestCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		got += "== " + r.name() + "\n" + calls()
-		if parts := strings.Split(hashes, "/"); len(parts) != 3 || (parts[1] == none) != (structures[r.choices[structure]].predict == "") || parts[0] != hash([]byte("weights")) ||
+		if parts := strings.Split(hashes, "/"); len(parts) != 3 ||
+			(parts[1] == none) != (structures[r.choices[structure]].predict == "") || parts[0] != hash([]byte("weights")) ||
 			parts[1] != none && parts[1] != hash([]byte("predicted by avx2\n")) {
 			t.Errorf("%s: hashes %s", r.name(), hashes)
 		}
@@ -132,27 +136,32 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	right, wrong, new, failing, refused, away := &row{choices: choices}, &row{choices: choices}, &row{choices: choices}, &row{choices: choices}, &row{choices: choices}, &row{choices: choices}
+	right, wrong, new, failing, refused, away := &row{choices: choices}, &row{choices: choices}, &row{choices: choices},
+		&row{choices: choices}, &row{choices: choices}, &row{choices: choices}
 	failing.choices[method], refused.choices[method], away.choices[home] = "agm", "fw", "device"
 	rows := []*row{right, wrong, new, failing, refused, away}
 	for _, r := range rows {
 		r.hashes = map[string]string{"plain": plain}
 	}
 	wrong.hashes["plain"], new.hashes = "other", map[string]string{}
-	if moved, unchecked, failed := b.compare(t.Context(), rows, []string{"plain"}, 2, false); moved != 1 || unchecked != 2 || failed != 2 || wrong.hashes["plain"] != "other" {
+	if moved, unchecked, failed := b.compare(t.Context(), rows, []string{"plain"}, 2, false); moved != 1 ||
+		unchecked != 2 || failed != 2 || wrong.hashes["plain"] != "other" {
 		t.Errorf("%d differ, %d unchecked, %d failed", moved, unchecked, failed)
 	}
 	if _, err := b.measure(t.Context(), refused, "plain"); !errors.Is(err, errRefused) {
 		t.Errorf("refused: %v", err)
 	}
-	if _, err := b.measure(t.Context(), failing, "plain"); err == nil || errors.Is(err, errRefused) || errors.Is(err, errNotHere) {
+	if _, err := b.measure(t.Context(), failing, "plain"); err == nil || errors.Is(err, errRefused) ||
+		errors.Is(err, errNotHere) {
 		t.Errorf("failed: %v", err)
 	}
 	if _, err := b.measure(t.Context(), away, "plain"); !errors.Is(err, errNotHere) {
 		t.Errorf("on a device that is not there: %v", err)
 	}
-	if moved, unchecked, failed := b.compare(t.Context(), rows, []string{"plain", "avx2"}, 3, true); moved != 1 || unchecked != 2 || failed != 4 ||
-		wrong.hashes["plain"] != plain || new.hashes["plain"] != plain || right.hashes["avx2"] == "" || right.hashes["avx2"] == plain {
+	if moved, unchecked, failed := b.compare(t.Context(), rows, []string{"plain", "avx2"}, 3, true); moved != 1 ||
+		unchecked != 2 || failed != 4 ||
+		wrong.hashes["plain"] != plain || new.hashes["plain"] != plain || right.hashes["avx2"] == "" ||
+		right.hashes["avx2"] == plain {
 		t.Errorf("%d moved, %d unchecked, %d failed, %v", moved, unchecked, failed, right.hashes)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -169,7 +178,8 @@ func TestCompare(t *testing.T) {
 func TestDrawRows(t *testing.T) {
 	b, _ := faked(t)
 	b.best = "plain"
-	given := &row{choices: [factors]string{"chain", "bcfw", "hinge", "auto", linear, "1-thread", whole}, hashes: map[string]string{"plain": "x"}}
+	given := &row{choices: [factors]string{"chain", "bcfw", "hinge", "auto", linear, "1-thread", whole},
+		hashes: map[string]string{"plain": "x"}}
 	rows, err := drawRows(t.Context(), b, []*row{given}, regexp.MustCompile("^(oeg|fw)$"), 3)
 	if err != nil {
 		t.Fatal(err)
@@ -187,10 +197,13 @@ func TestDrawRows(t *testing.T) {
 			t.Errorf("%s does not go together", r.name())
 		}
 	}
-	if !kept || len(rows) < 3 || !slices.IsSortedFunc(rows, func(a, b *row) int { return slices.Compare(a.choices[:], b.choices[:]) }) || !homesOf["3-threads"] || homesOf["device"] {
+	if !kept || len(rows) < 3 ||
+		!slices.IsSortedFunc(rows, func(a, b *row) int { return slices.Compare(a.choices[:], b.choices[:]) }) ||
+		!homesOf["3-threads"] || homesOf["device"] {
 		t.Errorf("%d rows, %v", len(rows), homesOf)
 	}
-	if _, err := drawRows(t.Context(), b, nil, regexp.MustCompile("^agm$"), 2); err == nil || !strings.HasSuffix(err.Error(), "runs fail") {
+	if _, err := drawRows(t.Context(), b, nil, regexp.MustCompile("^agm$"), 2); err == nil ||
+		!strings.HasSuffix(err.Error(), "runs fail") {
 		t.Errorf("runs that fail: %v", err)
 	}
 }
@@ -201,14 +214,22 @@ func TestPlausible(t *testing.T) {
 		choices string
 		want    bool
 	}{
-		{"chain bcfw hinge auto linear 1-thread whole", true}, {"chain bcfw crf auto linear 1-thread whole", false}, {"chain lbfgs crf auto linear 1-thread whole", true},
-		{"chain lbfgs hinge auto linear 1-thread whole", false}, {"windows svrg crf auto linear 1-thread whole", false}, {"windows svrg hinge auto linear 1-thread whole", true},
-		{"chain svrg crf l2 linear 1-thread whole", false}, {"chain svrg hinge l2 linear 1-thread whole", true}, {"chain bcfw hinge l2 linear 1-thread whole", false},
-		{"chain bcfw hinge auto network 1-thread whole", false}, {"chain adam hinge auto network 1-thread whole", true}, {"siblings adam hinge auto network 1-thread whole", false},
-		{"chain counts crf auto linear 2-ranks whole", false}, {"chain svrg hinge auto linear 2-ranks whole", true}, {"chain sdca crf auto linear device whole", false},
-		{"chain svrg crf auto linear device whole", true}, {"chain adam crf auto network device whole", false}, {"chain-dense adam crf auto network device whole", true},
-		{"boxes adam hinge auto network device whole", true}, {"trees counts crf auto linear 1-thread whole", false}, {"chain counts crf auto linear 1-thread whole", true},
-		{"chain sdca quadratic auto linear 1-thread whole", true}, {"chain prox-linear quadratic auto network 1-thread whole", false},
+		{"chain bcfw hinge auto linear 1-thread whole", true}, {"chain bcfw crf auto linear 1-thread whole", false},
+		{"chain lbfgs crf auto linear 1-thread whole", true},
+		{"chain lbfgs hinge auto linear 1-thread whole", false}, {"windows svrg crf auto linear 1-thread whole", false},
+		{"windows svrg hinge auto linear 1-thread whole", true},
+		{"chain svrg crf l2 linear 1-thread whole", false}, {"chain svrg hinge l2 linear 1-thread whole", true},
+		{"chain bcfw hinge l2 linear 1-thread whole", false},
+		{"chain bcfw hinge auto network 1-thread whole", false}, {"chain adam hinge auto network 1-thread whole", true},
+		{"siblings adam hinge auto network 1-thread whole", false},
+		{"chain counts crf auto linear 2-ranks whole", false}, {"chain svrg hinge auto linear 2-ranks whole", true},
+		{"chain sdca crf auto linear device whole", false},
+		{"chain svrg crf auto linear device whole", true}, {"chain adam crf auto network device whole", false},
+		{"chain-dense adam crf auto network device whole", true},
+		{"boxes adam hinge auto network device whole", true}, {"trees counts crf auto linear 1-thread whole", false},
+		{"chain counts crf auto linear 1-thread whole", true},
+		{"chain sdca quadratic auto linear 1-thread whole", true},
+		{"chain prox-linear quadratic auto network 1-thread whole", false},
 	} {
 		choices := [factors]string(strings.Fields(c.choices))
 		if got := plausible(&choices); got != c.want {
@@ -254,14 +275,18 @@ func TestBadRows(t *testing.T) {
 	lines := strings.SplitAfterN(string(content), "\n", 4)
 	head := lines[0] + lines[1] + lines[2]
 	for text, want := range map[string]string{
-		head + "x\n": ":4: 1 columns, expected 10", head + strings.Replace(lines[2], "alignment", "x", 1): ":4: no structure x", lines[0] + "structure\n" + lines[2]: ": expected two lines of heading",
-		"hashes\n" + lines[1]: ": expected two lines of heading", lines[0]: ": expected two lines of heading",
+		head + "x\n": ":4: 1 columns, expected 10",
+		head + strings.Replace(lines[2], "alignment", "x", 1): ":4: no structure x", lines[0] + "structure\n" +
+			lines[2]: ": expected two lines of heading", "hashes\n" + lines[1]: ": expected two lines of heading",
+		lines[0]: ": expected two lines of heading",
 	} {
 		if _, err := readTable(write(t, []byte(text))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %s", text, err, want)
 		}
 	}
-	empty, err := readTable(write(t, []byte(lines[0]+lines[1]+strings.Join(append(strings.Split(lines[2], "\t")[:7], "-", "a/b/c", "-"), "\t")+"\n")))
+	empty, err := readTable(
+		write(t, []byte(lines[0]+lines[1]+strings.Join(append(strings.Split(lines[2], "\t")[:7], "-", "a/b/c", "-"), "\t")+
+			"\n")))
 	if err != nil || len(empty.rows) != 1 || !maps.Equal(empty.rows[0].hashes, map[string]string{"avx2": "a/b/c"}) {
 		t.Errorf("%+v, %v", empty, err)
 	}

@@ -97,12 +97,15 @@ func changesOf(name string, source []byte) ([]change, error) {
 	return f.found, nil
 }
 
-// emulator names the driver of the device that make test-gpu emulates. Where it is not set, tests skip what needs a device.
+// emulator names the driver of the device that make test-gpu emulates. Where it is not set, tests skip what needs a
+// device.
 const emulator = "DSP_CUDA_LIBRARY"
 
 // needsDevice reports whether a file works with a device.
 func needsDevice(tree *ast.File) bool {
-	return slices.ContainsFunc(tree.Imports, func(s *ast.ImportSpec) bool { return strings.Contains(s.Path.Value, "/cuda/") })
+	return slices.ContainsFunc(tree.Imports, func(s *ast.ImportSpec) bool {
+		return strings.Contains(s.Path.Value, "/cuda/")
+	})
 }
 
 // declared returns the name that a declaration gives, the first of several.
@@ -136,7 +139,8 @@ func (f *finder) text(n ast.Node) string { return string(f.source[f.at(n.Pos()):
 
 func (f *finder) add(kind string, lo, hi token.Pos, text string) {
 	p := f.files.Position(lo)
-	f.found = append(f.found, change{kind: kind, file: f.file, line: p.Line, lo: p.Offset, hi: f.at(hi), text: text, in: f.in})
+	f.found = append(f.found,
+		change{kind: kind, file: f.file, line: p.Line, lo: p.Offset, hi: f.at(hi), text: text, in: f.in})
 }
 
 // operator adds the change of an operator.
@@ -184,7 +188,8 @@ func (f *finder) visit(n ast.Node) bool {
 			return false
 		}
 		switch name := called(n); {
-		case name == "make" && len(n.Args) == 3, name == "math.IsInf": // how much room there is, and which sign counts: a larger number says the same
+		// how much room there is, and which sign counts: a larger number says the same
+		case name == "make" && len(n.Args) == 3, name == "math.IsInf":
 			ast.Inspect(n.Args[len(n.Args)-2], f.visit)
 			return false
 		case len(n.Args) > 0 && compares.MatchString(name):
@@ -213,8 +218,8 @@ func (f *finder) visit(n ast.Node) bool {
 	return true
 }
 
-// unseen reports whether a call makes nothing but a line of the log, or room that a slice or a buffer will have anyway: what changes there is not
-// harmful.
+// unseen reports whether a call makes nothing but a line of the log, or room that a slice or a buffer will have anyway:
+// what changes there is not harmful.
 func unseen(n *ast.CallExpr) bool {
 	name := called(n)
 	of, method, _ := strings.Cut(name, ".")
@@ -252,7 +257,8 @@ func commutes(name string) bool {
 	return slices.Contains([]string{"min", "max", "math.Min", "math.Max", "math.Hypot"}, name) || method == "Equal"
 }
 
-// called returns the name of the function or method that a call names: f, or x.f where x is a name, or the last of several.
+// called returns the name of the function or method that a call names: f, or x.f where x is a name, or the last of
+// several.
 func called(n *ast.CallExpr) string {
 	switch f := n.Fun.(type) {
 	case *ast.Ident:

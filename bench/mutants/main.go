@@ -7,15 +7,15 @@
 //	go run ./bench/mutants -each 10 models/data/pieces    ten in one package
 //
 // A change after which its package does not compile is not tried. Left out, too, is what no test could notice: lines of
-// the log, the capacity of a slice, how large the number is that a comparison returns, the order of arguments of which none
-// comes first, and an early return of what a function returns at once anyway. All other changes count, those of messages
-// and pictures, too.
+// the log, the capacity of a slice, how large the number is that a comparison returns, the order of arguments of which
+// none comes first, and an early return of what a function returns at once anyway. All other changes count, those of
+// messages and pictures, too.
 //
-// The tests of all packages that import the changed one count. Three of these are run at once (-users), first those that
-// mention what is changed. Changes that these tests do not notice are open: they are tried, after all others, with the
-// tests of the other importing packages, and then with those of the whole program (-then), which are counted apart.
-// Tests that take more than -memory have noticed a change, and so have those that take longer than -timeout, unless they
-// do without it. A change that survives shows a test that is missing, or changes nothing: a reader must tell.
+// The tests of all packages that import the changed one count. Three of these are run at once (-users), first those
+// that mention what is changed. Changes that these tests do not notice are open: they are tried, after all others, with
+// the tests of the other importing packages, and then with those of the whole program (-then), which are counted apart.
+// Tests that take more than -memory have noticed a change, and so have those that take longer than -timeout, unless
+// they do without it. A change that survives shows a test that is missing, or changes nothing: a reader must tell.
 //
 // Files that work with a device are left out unless make test-gpu's emulated device is there to test them:
 //
@@ -60,7 +60,8 @@ func main() {
 		"packages that import the changed one whose tests are run at once; all others are run with what these do not notice")
 	flag.Uint64Var(&s.seed, "seed", 1, "of what is drawn")
 	flag.BoolVar(&s.list, "list", false, "list the changes that would be tried first, and run nothing")
-	then := flag.String("then", "cmd/dsp/cli,docs,cmd/dsp/endtoend", "packages, separated by commas, whose tests are run with what no other test notices")
+	then := flag.String("then", "cmd/dsp/cli,docs,cmd/dsp/endtoend", "packages, separated by commas, whose tests are "+
+		"run with what no other test notices")
 	flag.DurationVar(&r.limit, "timeout", 10*time.Minute, "for the tests of one package")
 	flag.Float64Var(&memory, "memory", 6, "GiB that the tests of one package may hold, on Linux")
 	flag.StringVar(&s.module, "module", ".", "folder of the module")

@@ -36,8 +36,8 @@ type runner struct {
 	slow map[string]bool // of packages that took too long with a change: whether they do without one
 }
 
-// try compiles a change and runs the tests of packages, each only if those before it pass. It also returns the name of a
-// test that failed.
+// try compiles a change and runs the tests of packages, each only if those before it pass. It also returns the name of
+// a test that failed.
 func (r *runner) try(
 	ctx context.Context, c change, changed []byte, packages []string,
 ) (got outcome, by string, err error) {
@@ -99,7 +99,8 @@ func (r *runner) test(ctx context.Context, path string, flags ...string) (outcom
 	if <-confined {
 		return swollen, path, nil
 	}
-	if err == nil || ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) { // the last: a process that tests have left behind
+	// the last: a process that tests have left behind
+	if err == nil || ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
 		return survived, "", ctx.Err()
 	}
 	if _, ran := errors.AsType[*exec.ExitError](err); !ran {

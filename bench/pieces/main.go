@@ -1,5 +1,5 @@
-// Command pieces prints the numbers of the pieces of words, for bench/pieces.py: it reads a word per line, as a JSON string, and writes
-// the numbers of its pieces per line, separated by spaces. Its argument is the folder of an encoder.
+// Command pieces prints the numbers of the pieces of words, for bench/pieces.py: it reads a word per line, as a JSON
+// string, and writes the numbers of its pieces per line, separated by spaces. Its argument is the folder of an encoder.
 package main
 
 import (

@@ -2,7 +2,8 @@
 //
 //	go run ./bench/results NAME...
 //
-// A page shows a command as an indented block. The tables below it are those that the command prints, in their order, each between two comments:
+// A page shows a command as an indented block. The tables below it are those that the command prints, in their order,
+// each between two comments:
 //
 //	<!-- table -->
 //	<!-- end -->
@@ -63,7 +64,8 @@ func update(path, about string) error {
 	})
 }
 
-// run runs a script and returns what it prints. A variable that is not set, such as that of a folder of data, is an error.
+// run runs a script and returns what it prints. A variable that is not set, such as that of a folder of data, is an
+// error.
 func run(script string) (string, error) {
 	var out bytes.Buffer
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)

@@ -48,14 +48,17 @@ func TestTablesAreRewritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := strings.Replace(fake, "old, a day ago.\n\n| a |\n|---|\n| 0 |\n", "here, today.\n\n| a |\n|---|\n| 1 |\n", 1)
-	want = strings.Replace(want, "Between.\n\n<!-- table -->\n", "Between.\n\n<!-- table -->\nhere, today.\n\n| b |\n|---|\n| 2 |\n", 1)
-	want = strings.Replace(want, "<!-- table -->\n<!-- end -->\nAfter", "<!-- table -->\nhere, today.\n\n| c |\n|---|\n| 3 |\n<!-- end -->\nAfter", 1)
+	want = strings.Replace(want, "Between.\n\n<!-- table -->\n", "Between.\n\n<!-- table -->\nhere, today.\n\n| b |\n"+
+		"|---|\n| 2 |\n", 1)
+	want = strings.Replace(want, "<!-- table -->\n<!-- end -->\nAfter", "<!-- table -->\nhere, today.\n\n| c |\n|---|\n"+
+		"| 3 |\n<!-- end -->\nAfter", 1)
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-// A page stays as it is where a command fails, names a variable that is not set, or prints too few tables, and where there is nothing to write.
+// A page stays as it is where a command fails, names a variable that is not set, or prints too few tables, and where
+// there is nothing to write.
 func TestFailuresLeaveThePage(t *testing.T) {
 	for name, page := range map[string]string{
 		"exit status 3":            "    exit 3\n\n<!-- table -->\n<!-- end -->\n",

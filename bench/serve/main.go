@@ -1,10 +1,12 @@
-// Serve measures dsp serve: how long requests take at a fixed rate, whether any is lost under overload, and whether memory stays flat.
+// Serve measures dsp serve: how long requests take at a fixed rate, whether any is lost under overload, and whether
+// memory stays flat.
 //
 //	go run ./bench/serve --dsp bin/dsp --model runs/names --seconds 120
 //
-// The model reads the columns word and pos, or word alone. It sends sentences of 25 tokens over loopback, in connections that stay open,
-// at times that do not depend on the answers (an open loop): a slow answer does not delay the next request, and times count from when a
-// request was due. Then it asks four times as much as the server can answer, with a short queue.
+// The model reads the columns word and pos, or word alone. It sends sentences of 25 tokens over loopback, in
+// connections that stay open, at times that do not depend on the answers (an open loop): a slow answer does not delay
+// the next request, and times count from when a request was due. Then it asks four times as much as the server can
+// answer, with a short queue.
 package main
 
 import (
@@ -39,7 +41,8 @@ func main() {
 	s := start("--queue", "256")
 	bodies := sentences(s, 4096)
 	load(s, bodies, *rate, 2*time.Second) // warms up
-	fmt.Println("| requests/s | seconds | median, ms | 90 % | 99 % | within 1 ms by the server's clock | processor µs per answer | memory, MiB | answers by code | lost |\n|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|")
+	fmt.Println("| requests/s | seconds | median, ms | 90 % | 99 % | within 1 ms by the server's clock | processor µs " +
+		"per answer | memory, MiB | answers by code | lost |\n|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|")
 	for range 4 {
 		before := s.cpu()
 		row(s, before, load(s, bodies, *rate, time.Duration(*seconds)*time.Second/4), *rate, *seconds/4)
@@ -61,7 +64,8 @@ type served struct {
 }
 
 func start(flags ...string) *served {
-	s := &served{command: exec.Command(*program, append([]string{"serve", "--json", "--quiet", "--model", "m=" + *model, "--listen", "127.0.0.1:0"}, flags...)...)}
+	s := &served{command: exec.Command(*program,
+		append([]string{"serve", "--json", "--quiet", "--model", "m=" + *model, "--listen", "127.0.0.1:0"}, flags...)...)}
 	s.command.Stderr = os.Stderr
 	out, err := s.command.StdoutPipe()
 	check(err)
@@ -69,7 +73,8 @@ func start(flags ...string) *served {
 	var at struct{ URL string }
 	check(json.NewDecoder(out).Decode(&at))
 	s.url = at.URL
-	s.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 512, MaxConnsPerHost: 512}, Timeout: time.Minute}
+	s.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 512, MaxConnsPerHost: 512},
+		Timeout: time.Minute}
 	return s
 }
 
@@ -108,10 +113,12 @@ func (s *served) metric(name string) float64 {
 // cpu returns the CPU time of the server in seconds.
 func (s *served) cpu() float64 { return s.metric("process_cpu_seconds_total") }
 
-// within returns the share of requests that the server answered within some seconds, from their header on, as it measures itself.
+// within returns the share of requests that the server answered within some seconds, from their header on, as it
+// measures itself.
 func (s *served) within(seconds string) float64 {
 	const of = `{model="m",route="/predict"`
-	return 100 * s.metric("dsp_request_seconds_bucket"+of+`,le="`+seconds+`"}`) / s.metric("dsp_request_seconds_count"+of+"}")
+	return 100 * s.metric("dsp_request_seconds_bucket"+of+`,le="`+seconds+`"}`) /
+		s.metric("dsp_request_seconds_count"+of+"}")
 }
 
 // sentences returns bodies of random words with random tags.
@@ -165,7 +172,8 @@ func row(s *served, before float64, r *report, rate, seconds int) {
 		lost += n
 	}
 	codes := strings.TrimPrefix(fmt.Sprint(r.codes), "map")
-	fmt.Printf("| %d | %d | %.2f | %.2f | %.2f | %.1f %% | %.0f | %.0f | %s | %d |\n", rate, seconds, at(.5), at(.9), at(.99), s.within("0.001"),
+	fmt.Printf("| %d | %d | %.2f | %.2f | %.2f | %.1f %% | %.0f | %.0f | %s | %d |\n", rate, seconds, at(.5), at(.9),
+		at(.99), s.within("0.001"),
 		1e6*(s.cpu()-before)/float64(max(1, r.codes[http.StatusOK])), s.memory(), codes, lost)
 }
 

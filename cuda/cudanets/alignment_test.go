@@ -21,7 +21,8 @@ import (
 var links = structured.Form{Structure: cells{}, Parts: []structured.Shape{
 	{Name: "pair", Rows: structured.Pairs, Width: 2}, {Name: "unmatched", Rows: structured.Sources, Width: 1}}}
 
-// split makes the first half of each example's positions, rounded down, its source items, and draws attributes of pairs.
+// split makes the first half of each example's positions, rounded down, its source items, and draws attributes of
+// pairs.
 func split(d *structured.Dataset, attributes int) *structured.Dataset {
 	rng := rand.New(rand.NewPCG(61, 62))
 	first, pairs := []int{0}, []int{0}
@@ -37,14 +38,16 @@ func split(d *structured.Dataset, attributes int) *structured.Dataset {
 		x.Offsets = append(x.Offsets, len(x.Index))
 	}
 	d.Labels = nil
-	d.Tables = []*structured.Table{{Name: structured.Sources, Offsets: first}, {Name: structured.Pairs, Offsets: pairs, Attributes: x}}
+	d.Tables = []*structured.Table{{Name: structured.Sources, Offsets: first},
+		{Name: structured.Pairs, Offsets: pairs, Attributes: x}}
 	return d
 }
 
 // everyAlignment has all ops on pairs of source and target items, both overwriting and accumulating.
 var everyAlignment = graph.Spec{
 	Name: "alignments", Form: links,
-	Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "forms", Shape: []int{4, 8}}, {Name: "bag", Shape: []int{5, 2}}, {Name: "one", Shape: []int{4, 1}}},
+	Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "forms", Shape: []int{4, 8}},
+		{Name: "bag", Shape: []int{5, 2}}, {Name: "one", Shape: []int{4, 1}}},
 	Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		x := node(gorgonia.Mul(g.Features(), g.Param("in")))
 		forms := node(gorgonia.Mul(x, g.Param("forms")))
@@ -52,7 +55,8 @@ var everyAlignment = graph.Spec{
 		s = node(gorgonia.Add(node(g.Align(node(gorgonia.Tanh(forms)), x)), s))
 		s = node(gorgonia.Add(s, node(g.PairBag(node(gorgonia.Tanh(g.Param("bag")))))))
 		own := node(gorgonia.Mul(node(g.Sources(x)), g.Param("one")))
-		own = node(gorgonia.Add(own, node(gorgonia.Mul(node(gorgonia.Tanh(node(g.Sources(node(gorgonia.Square(x)))))), g.Param("one")))))
+		own = node(gorgonia.Add(own,
+			node(gorgonia.Mul(node(gorgonia.Tanh(node(g.Sources(node(gorgonia.Square(x)))))), g.Param("one")))))
 		return []*gorgonia.Node{s, own}, nil
 	},
 }
@@ -68,9 +72,13 @@ func TestMatchingsEqualCPU(t *testing.T) {
 	for name, make := range map[string]func() (*nets.Net, graph.Input, error){
 		"linear": build(nets.Config{Net: "linear"}, graph.Input{PairAttributes: 5}),
 		"mlp":    build(nets.Config{Net: "mlp", Hidden: []int{4, 3}}, graph.Input{Dim: 2, PairAttributes: 5}),
-		"words":  build(nets.Config{Net: "bilinear", Channels: []int{5}, Window: 5, PairUnits: 4, Dropout: 0.2}, graph.Input{Vocab: []int{30, 5}, PairAttributes: 5}),
-		"deep":   build(nets.Config{Net: "bilinear", Recurrent: []int{4}, Layers: 1, Heads: 2, PairUnits: 3, CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{30}, Characters: 8}),
-		"many":   build(nets.Config{Net: "bilinear", Channels: []int{5}, PairUnits: 4}, graph.Input{Vocab: []int{30}, PairAttributes: 50000}), // few of which a batch reads
+		"words": build(nets.Config{Net: "bilinear", Channels: []int{5}, Window: 5, PairUnits: 4, Dropout: 0.2},
+			graph.Input{Vocab: []int{30, 5}, PairAttributes: 5}),
+		"deep": build(nets.Config{Net: "bilinear", Recurrent: []int{4}, Layers: 1, Heads: 2, PairUnits: 3, CharChannels: 3,
+			CharEmbed: 2}, graph.Input{Vocab: []int{30}, Characters: 8}),
+		// few of which a batch reads
+		"many": build(nets.Config{Net: "bilinear", Channels: []int{5}, PairUnits: 4},
+			graph.Input{Vocab: []int{30}, PairAttributes: 50000}),
 		"every op": func() (*nets.Net, graph.Input, error) {
 			in := graph.Input{Dim: 3, PairAttributes: 5}
 			net, err := nets.Build(everyAlignment, in)
@@ -82,7 +90,8 @@ func TestMatchingsEqualCPU(t *testing.T) {
 				net, in, err := make()
 				cudatest.Must(t, err)
 				data := split(cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), in, 3, 3, 1, 0, 19, 2, 5), max(1, in.PairAttributes))
-				checkParts(t, net, data, examples, cudanets.NewPairBatch(resident.NewData(cudatest.Device(t), data), data.Len()+1, 32, 19, 128))
+				checkParts(t, net, data, examples,
+					cudanets.NewPairBatch(resident.NewData(cudatest.Device(t), data), data.Len()+1, 32, 19, 128))
 			})
 		}
 	}
@@ -90,17 +99,20 @@ func TestMatchingsEqualCPU(t *testing.T) {
 
 // Networks of other structures on the device equal the CPU's: a part per position, a tied one, and one per example.
 func TestCellsEqualCPU(t *testing.T) {
-	form := structured.Form{Structure: cells{}, Parts: []structured.Shape{{Name: "cell", Rows: structured.Positions, Width: 1},
-		{Name: "size", Rows: structured.Tied, Width: 5}, {Name: "loss", Rows: structured.Examples, Width: 1}}}
+	form := structured.Form{Structure: cells{},
+		Parts: []structured.Shape{{Name: "cell", Rows: structured.Positions, Width: 1},
+			{Name: "size", Rows: structured.Tied, Width: 5}, {Name: "loss", Rows: structured.Examples, Width: 1}}}
 	crops := graph.Map{Height: 5, Width: 6, Channels: 3}
 	for name, c := range map[string]struct {
 		config nets.Config
 		input  graph.Input
 	}{
-		"linear":    {nets.Config{Net: "linear"}, graph.Input{Dim: 4}},
-		"mlp":       {nets.Config{Net: "mlp", Hidden: []int{3}}, graph.Input{Dim: 4}},
-		"conv-map":  {nets.Config{Net: "conv-map", Channels: []int{3}}, graph.Input{Dim: 12, Map: graph.Map{Height: 2, Width: 3, Channels: 2}}},
-		"conv-crop": {nets.Config{Net: "conv-crop", Channels: []int{4, 3}, Hidden: []int{5}, Dropout: 0.2}, graph.Input{Dim: crops.Len(), Map: crops}},
+		"linear": {nets.Config{Net: "linear"}, graph.Input{Dim: 4}},
+		"mlp":    {nets.Config{Net: "mlp", Hidden: []int{3}}, graph.Input{Dim: 4}},
+		"conv-map": {nets.Config{Net: "conv-map", Channels: []int{3}},
+			graph.Input{Dim: 12, Map: graph.Map{Height: 2, Width: 3, Channels: 2}}},
+		"conv-crop": {nets.Config{Net: "conv-crop", Channels: []int{4, 3}, Hidden: []int{5}, Dropout: 0.2},
+			graph.Input{Dim: crops.Len(), Map: crops}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			net, err := nets.Make(c.config, c.input, nets.Output{Form: form})
@@ -122,7 +134,8 @@ func TestPairAttributesRefused(t *testing.T) {
 	} {
 		data := split(cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), graph.Input{Dim: 3}, 3, 5, 4), 5)
 		spoil(data.Tables[1])
-		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(resident.NewData(d, data), 2, 16, 5, 16))
+		err := cudanets.NewExecutor(d, net,
+			device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(resident.NewData(d, data), 2, 16, 5, 16))
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}

@@ -19,7 +19,8 @@ func attention(kernel string, o graph.Attention, in graph.Instruction) command {
 	}
 }
 
-// attentionPull makes the command of the pullback (arguments x and g), which keeps three numbers per row and head in between.
+// attentionPull makes the command of the pullback (arguments x and g), which keeps three numbers per row and head in
+// between.
 func (c *compiler) attentionPull(o graph.Attention, in graph.Instruction) command {
 	rows := in.Out.N / (3 * o.Heads * o.Size)
 	n := 3 * rows * o.Heads
@@ -39,10 +40,12 @@ func (e *Executor) perHead(kernel string, o graph.Attention, rows, matrices int,
 		shared, tiled = shared+tiles, 1
 	}
 	args = append(args, int32(o.Heads), int32(o.Size), float32(1/math.Sqrt(float64(o.Size))), int32(rows), tiled)
-	e.device.Launch(kernel, device.Dim{X: device.CeilDiv(rows, warps*share), Y: o.Heads}, device.Dim{X: 32 * warps}, shared, append(args, out...)...)
+	e.device.Launch(kernel, device.Dim{X: device.CeilDiv(rows, warps*share), Y: o.Heads}, device.Dim{X: 32 * warps},
+		shared, append(args, out...)...)
 }
 
-// mostTiles is the most shared memory that a block of attention takes: a little less than the smallest that devices have. Tests change it.
+// mostTiles is the most shared memory that a block of attention takes: a little less than the smallest that devices
+// have. Tests change it.
 var mostTiles = 96 << 10
 
 // pitch is the distance of rows of E numbers in shared memory, as in cuda/devicecode/cudanets/attention.cu.
@@ -67,7 +70,8 @@ func (c *compiler) rotate(o graph.Rotation, in graph.Instruction) command {
 func (c *compiler) sinusoids(o graph.Sinusoids, in graph.Instruction) command {
 	waves := c.executor.wavesOf(o.Cols/2, in.Out.N/o.Cols)
 	return func(e *Executor) {
-		e.entries("add_sinusoids", in.Out.N, e.at(in.Out), e.at(in.Args[0].Buffer), waves, e.batch.Chain, e.batch.Offsets, int32(o.Cols))
+		e.entries("add_sinusoids", in.Out.N, e.at(in.Out), e.at(in.Args[0].Buffer), waves, e.batch.Chain,
+			e.batch.Offsets, int32(o.Cols))
 	}
 }
 

@@ -33,7 +33,9 @@ var attentionGraphs = []struct {
 	{"one head", 12, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.SelfAttention(node(gorgonia.Tanh(x)), 1))
 	}},
-	{"three heads of one channel", 9, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.SelfAttention(x, 3)) }},
+	{"three heads of one channel", 9, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(g.SelfAttention(x, 3))
+	}},
 	{"many channels", 3 * 150, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		y := node(g.SelfAttention(node(gorgonia.Tanh(x)), 1))
 		return node(gorgonia.Slice(y, nil, gorgonia.S(120, 135)))
@@ -62,7 +64,8 @@ func TestAttentionEqualsCPU(t *testing.T) {
 	}
 }
 
-// A chain's results have the same bits wherever it lies in a batch, and with and without tiles in shared memory; they are the CPU's without, too.
+// A chain's results have the same bits wherever it lies in a batch, and with and without tiles in shared memory; they
+// are the CPU's without, too.
 func TestAttentionTiles(t *testing.T) {
 	for _, c := range attentionGraphs {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// reduction says how blocks share a sum along a middle axis; see reduce.cu. It depends on the sizes only, and so does the order of
-// the sums.
+// reduction says how blocks share a sum along a middle axis; see reduce.cu. It depends on the sizes only, and so does
+// the order of the sums.
 type reduction struct{ outer, repeat, inner, chunk, width, height, rest int }
 
 // reductionOf splits a long middle axis into chunks if there are few sums.
@@ -17,7 +17,8 @@ func reductionOf(outer, repeat, inner int, whole bool) reduction {
 	power := func(n int) int { return 1 << bits.Len(uint(n-1)) }
 	r := reduction{outer: outer, repeat: repeat, inner: inner, chunk: repeat, width: min(32, power(inner))}
 	r.height = min(threads/r.width, power(repeat))
-	if blocks := device.CeilDiv(inner, r.width) * device.CeilDiv(outer, max(1, threads/(r.width*r.height))); !whole && blocks < enough {
+	if blocks := device.CeilDiv(inner, r.width) * device.CeilDiv(outer, max(1, threads/(r.width*r.height))); !whole &&
+		blocks < enough {
 		r.chunk = device.CeilDiv(repeat, max(1, min(enough/blocks, repeat/(4*r.height))))
 	}
 	r.rest = min(threads/(r.width*r.height), power(outer*r.chunks()))
@@ -26,9 +27,11 @@ func reductionOf(outer, repeat, inner int, whole bool) reduction {
 
 func (r reduction) chunks() int { return device.CeilDiv(r.repeat, r.chunk) }
 
-func (r reduction) launch(e *Executor, kernel string, x device.Array[float32], accumulate bool, out device.Array[float32]) {
+func (r reduction) launch(e *Executor, kernel string, x device.Array[float32], accumulate bool,
+	out device.Array[float32]) {
 	blocks, threads := device.CeilDiv(r.inner, r.width)*device.CeilDiv(r.outer*r.chunks(), r.rest), r.width*r.height*r.rest
-	e.device.Launch(kernel, device.Dim{X: blocks}, device.Dim{X: threads}, 4*threads, x, int32(r.outer), int32(r.repeat), int32(r.inner), int32(r.chunk),
+	e.device.Launch(kernel, device.Dim{X: blocks}, device.Dim{X: threads}, 4*threads, x, int32(r.outer), int32(r.repeat),
+		int32(r.inner), int32(r.chunk),
 		int32(r.width), int32(r.height), device.Flag(accumulate), out)
 }
 
@@ -101,7 +104,8 @@ func concat(o graph.Concat, in graph.Instruction) command {
 // slice copies entries out; with unslice and its flag, it copies them back.
 func slice(kernel string, o graph.Slice, in graph.Instruction, more ...any) command {
 	return func(e *Executor) {
-		args := append([]any{e.at(in.Args[0].Buffer), int32(o.Size), int32(o.Inner), int32(o.Lo), int32(o.Step), int32(o.Count)}, more...)
+		args := append([]any{e.at(in.Args[0].Buffer), int32(o.Size), int32(o.Inner), int32(o.Lo),
+			int32(o.Step), int32(o.Count)}, more...)
 		e.entries(kernel, in.Out.N, e.at(in.Out), args...)
 	}
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // sizes are outer, middle and inner: few long sums and many short ones, across and along.
-var sizes = [][3]int{{1, 1, 1}, {1, 1000, 1}, {1, 1500, 33}, {3, 257, 5}, {700, 3, 1}, {2, 40, 70}, {5, 33, 2}, {300, 2, 3}}
+var sizes = [][3]int{{1, 1, 1}, {1, 1000, 1}, {1, 1500, 33}, {3, 257, 5}, {700, 3, 1}, {2, 40, 70}, {5, 33, 2},
+	{300, 2, 3}}
 
 func TestAxes(t *testing.T) {
 	d := cudatest.Device(t)
@@ -108,7 +109,8 @@ func TestPermute(t *testing.T) {
 func TestSort(t *testing.T) {
 	d := cudatest.Device(t)
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, c := range []struct{ n, padding, passes int }{{1, 5, 1}, {31, 255, 1}, {700, 300, 2}, {1000, 70000, 3}, {257, 1 << 23, 3}} {
+	for _, c := range []struct{ n, padding, passes int }{{1, 5, 1}, {31, 255, 1}, {700, 300, 2},
+		{1000, 70000, 3}, {257, 1 << 23, 3}} {
 		ids := make([]int32, c.n)
 		for i := range ids {
 			ids[i] = int32(rng.IntN(c.padding+1) - 1)

@@ -24,7 +24,8 @@ func (e *Executor) reserveBags(p *program, b *resident.Batch) {
 	for table := range p.bags {
 		key := bagOf{table, b.Data}
 		if e.bags[key] == nil {
-			rows := &sparseRows{hi: table.attributes * table.cols, width: table.cols, attributes: b.Data.Attributes, host: b.Data.Set.Attributes}
+			rows := &sparseRows{hi: table.attributes * table.cols, width: table.cols, attributes: b.Data.Attributes,
+				host: b.Data.Set.Attributes}
 			if table.pairs {
 				rows.pairs, rows.attributes, rows.host = true, b.Data.PairAttributes, b.Data.Set.Table(structured.Pairs).Attributes
 			}
@@ -41,7 +42,8 @@ func bag(o graph.Bag, in graph.Instruction) command {
 		if o.Pairs {
 			x, source = e.batch.Data.PairAttributes, e.batch.PairSource
 		}
-		e.entries("bag", in.Out.N, e.at(in.Out), e.at(table), x.Offsets, x.Index, x.Value, source, int32(o.Cols), device.Flag(in.Accumulate))
+		e.entries("bag", in.Out.N, e.at(in.Out), e.at(table), x.Offsets, x.Index, x.Value, source, int32(o.Cols),
+			device.Flag(in.Accumulate))
 	}
 }
 

@@ -26,7 +26,8 @@ func (c *characters) allocate(o *owned, of *graph.Program, what string) {
 // loadCharacters finds the characters of the batch's words.
 func (e *Executor) loadCharacters(p *program, b *resident.Batch) {
 	of, c := b.Data.Characters, &p.characters
-	e.entries("segment_starts", p.Rows+1, c.starts, b.Source, b.Chain, b.Offsets, b.Characters, int32(b.Chains), of.Offsets)
+	e.entries("segment_starts", p.Rows+1, c.starts, b.Source, b.Chain, b.Offsets, b.Characters,
+		int32(b.Chains), of.Offsets)
 	e.entries("segment_owners", p.Chars, c.owner, c.starts, int32(p.Rows))
 	for _, x := range p.Needs.CharacterIndices {
 		kind := int32(2)
@@ -36,7 +37,8 @@ func (e *Executor) loadCharacters(p *program, b *resident.Batch) {
 		case graph.IndexCharacterWindow:
 			kind = 1
 		}
-		e.entries("segment_index", p.Chars*x.Width, c.indices[x], c.owner, c.starts, b.Source, of.Offsets, of.Ids, int32(x.Width), kind)
+		e.entries("segment_index", p.Chars*x.Width, c.indices[x], c.owner, c.starts, b.Source, of.Offsets,
+			of.Ids, int32(x.Width), kind)
 	}
 }
 
@@ -63,13 +65,15 @@ func segmentMax(o graph.SegmentMax, in graph.Instruction) command {
 func segmentMaxPush(o graph.SegmentMaxPush, in graph.Instruction) command {
 	x, y, dx := in.Args[0].Buffer, in.Args[1].Buffer, in.Args[2].Buffer
 	return func(e *Executor) {
-		e.entries("segment_max_push", in.Out.N, e.at(in.Out), e.at(x), e.at(y), e.at(dx), e.now.characters.starts, int32(o.Cols))
+		e.entries("segment_max_push", in.Out.N, e.at(in.Out), e.at(x), e.at(y), e.at(dx),
+			e.now.characters.starts, int32(o.Cols))
 	}
 }
 
 func segmentMaxPull(o graph.SegmentMaxPull, in graph.Instruction) command {
 	x, y, g := in.Args[0].Buffer, in.Args[1].Buffer, in.Args[2].Buffer
 	return func(e *Executor) {
-		e.entries("segment_max_pull", in.Out.N, e.at(in.Out), e.at(x), e.at(y), e.at(g), e.now.characters.owner, e.now.characters.starts, int32(o.Cols))
+		e.entries("segment_max_pull", in.Out.N, e.at(in.Out), e.at(x), e.at(y), e.at(g), e.now.characters.owner,
+			e.now.characters.starts, int32(o.Cols))
 	}
 }

@@ -16,7 +16,8 @@ func chunk(o graph.Conv) int {
 }
 
 // convolution makes a command that calls step for chunks of maps, with the patches' memory.
-func (c *compiler) convolution(o graph.Conv, step func(e *Executor, columns device.Array[float32], lo, hi int)) command {
+func (c *compiler) convolution(o graph.Conv,
+	step func(e *Executor, columns device.Array[float32], lo, hi int)) command {
 	maps, each := chunk(o), o.To.Cells()*o.Patch()
 	c.columns = max(c.columns, maps*each)
 	return func(e *Executor) {
@@ -65,22 +66,24 @@ func (e *Executor) divisible(n int) int {
 
 // sizes are the arguments that say what a convolution reads.
 func sizes(o graph.Conv) []any {
-	return []any{int32(o.From.Height), int32(o.From.Width), int32(o.From.Channels), int32(o.Kernel), int32(o.Stride), int32(o.Padding),
-		int32(o.To.Height), int32(o.To.Width)}
+	return []any{int32(o.From.Height), int32(o.From.Width), int32(o.From.Channels), int32(o.Kernel),
+		int32(o.Stride), int32(o.Padding), int32(o.To.Height), int32(o.To.Width)}
 }
 
 func (c *compiler) conv(o graph.Conv, in graph.Instruction) command {
 	x, w := in.Args[0].Buffer, in.Args[1].Buffer
 	return c.convolution(o, func(e *Executor, columns device.Array[float32], lo, hi int) {
 		e.patches(o, of(e.at(x), o.From, lo, hi), columns)
-		e.blas.Sgemm(false, false, (hi-lo)*o.To.Cells(), o.To.Channels, o.Patch(), columns, e.at(w), beta(in.Accumulate), of(e.at(in.Out), o.To, lo, hi), 1, 0, 0, 0)
+		e.blas.Sgemm(false, false, (hi-lo)*o.To.Cells(), o.To.Channels, o.Patch(), columns, e.at(w), beta(in.Accumulate),
+			of(e.at(in.Out), o.To, lo, hi), 1, 0, 0, 0)
 	})
 }
 
 func (c *compiler) convInput(o graph.Conv, in graph.Instruction) command {
 	g, w := in.Args[0].Buffer, in.Args[1].Buffer
 	return c.convolution(o, func(e *Executor, columns device.Array[float32], lo, hi int) {
-		e.blas.Sgemm(false, true, (hi-lo)*o.To.Cells(), o.Patch(), o.To.Channels, of(e.at(g), o.To, lo, hi), e.at(w), 0, columns, 1, 0, 0, 0)
+		e.blas.Sgemm(false, true, (hi-lo)*o.To.Cells(), o.Patch(), o.To.Channels, of(e.at(g), o.To, lo, hi),
+			e.at(w), 0, columns, 1, 0, 0, 0)
 		out := of(e.at(in.Out), o.From, lo, hi)
 		e.entries("unpatch", e.divisible(out.Len()), out, append(append(append([]any{columns}, sizes(o)...),
 			divisors(o.From.Channels, o.From.Width, o.From.Height)...), device.Flag(in.Accumulate))...)
@@ -91,6 +94,7 @@ func (c *compiler) convWeight(o graph.Conv, in graph.Instruction) command {
 	x, g := in.Args[0].Buffer, in.Args[1].Buffer
 	return c.convolution(o, func(e *Executor, columns device.Array[float32], lo, hi int) {
 		e.patches(o, of(e.at(x), o.From, lo, hi), columns)
-		e.blas.Sgemm(true, false, o.Patch(), o.To.Channels, (hi-lo)*o.To.Cells(), columns, of(e.at(g), o.To, lo, hi), beta(in.Accumulate || lo > 0), e.at(in.Out), 1, 0, 0, 0)
+		e.blas.Sgemm(true, false, o.Patch(), o.To.Channels, (hi-lo)*o.To.Cells(), columns, of(e.at(g), o.To, lo, hi),
+			beta(in.Accumulate || lo > 0), e.at(in.Out), 1, 0, 0, 0)
 	})
 }

@@ -21,7 +21,8 @@ type cells struct{ structured.Structure }
 
 func (cells) Name() string { return "cells" }
 
-// convolved is a network with convolutions of the features and of what depends on parameters, both overwriting and accumulating.
+// convolved is a network with convolutions of the features and of what depends on parameters, both overwriting and
+// accumulating.
 func convolved(m graph.Map, f graph.Filter, out int) graph.Spec {
 	to, err := f.Over(m, out)
 	if err != nil {
@@ -29,8 +30,10 @@ func convolved(m graph.Map, f graph.Filter, out int) graph.Spec {
 	}
 	n := m.Len()
 	return graph.Spec{
-		Name: "convolved", Form: structured.Form{Structure: cells{}, Parts: []structured.Shape{{Name: "cell", Rows: structured.Positions, Width: to.Len()}}},
-		Params: []graph.Param{{Name: "weight", Shape: []int{f.Kernel * f.Kernel * m.Channels, out}}, {Name: "bias", Shape: []int{out}}, {Name: "in", Shape: []int{n, n}}},
+		Name: "convolved", Form: structured.Form{Structure: cells{},
+			Parts: []structured.Shape{{Name: "cell", Rows: structured.Positions, Width: to.Len()}}},
+		Params: []graph.Param{{Name: "weight", Shape: []int{f.Kernel * f.Kernel * m.Channels, out}},
+			{Name: "bias", Shape: []int{out}}, {Name: "in", Shape: []int{n, n}}},
 		Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 			x := node(gorgonia.Tanh(node(gorgonia.Mul(g.Features(), g.Param("in")))))
 			y := node(g.Conv(g.Features(), g.Param("weight"), g.Param("bias"), m, f))
@@ -76,7 +79,8 @@ func TestConvolutionInChunks(t *testing.T) {
 	checkParts(t, net, data, []int{1, 0}, resident.NewBatch(resident.NewData(cudatest.Device(t), data), 2, 24, 19))
 }
 
-// checkParts compares the potentials, pullback, push-forward and linearised potentials of a batch of the examples with the CPU's.
+// checkParts compares the potentials, pullback, push-forward and linearised potentials of a batch of the examples with
+// the CPU's.
 func checkParts(t *testing.T, net *nets.Net, data *structured.Dataset, examples []int, on *resident.Batch) {
 	t.Helper()
 	const seed = 7
@@ -85,7 +89,8 @@ func checkParts(t *testing.T, net *nets.Net, data *structured.Dataset, examples 
 	batch.Reset(data, examples)
 	on.Set(examples)
 	on.SetSeed(seed)
-	w, w0, ẇ := cudatest.Vector(rng, net.Dim(), 0.5), cudatest.Vector(rng, net.Dim(), 0.5), cudatest.Vector(rng, net.Dim(), 1)
+	w, w0, ẇ := cudatest.Vector(rng, net.Dim(), 0.5), cudatest.Vector(rng, net.Dim(), 0.5),
+		cudatest.Vector(rng, net.Dim(), 1)
 	v := new(structured.Marginals)
 	v.Resize(&batch, net.Form())
 	var θ, cotangent cudanets.Parts
@@ -138,7 +143,8 @@ func checkParts(t *testing.T, net *nets.Net, data *structured.Dataset, examples 
 
 // Convolutions over the cells of a grid on the device equal the CPU's.
 func TestGridsEqualCPU(t *testing.T) {
-	form := structured.Form{Structure: cells{}, Parts: []structured.Shape{{Name: "cell", Rows: structured.Positions, Width: 2}}}
+	form := structured.Form{Structure: cells{},
+		Parts: []structured.Shape{{Name: "cell", Rows: structured.Positions, Width: 2}}}
 	input := graph.Input{Dim: 3, Grid: graph.Grid{Height: 3, Width: 5}}
 	net, err := nets.Make(nets.Config{Net: "cnn", Channels: []int{4, 3}, Window: 3}, input, nets.Output{Form: form})
 	cudatest.Must(t, err)

@@ -18,7 +18,8 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
-// join draws graphs for the examples of d, with loops and several edges between the same variables, and dim features of each edge.
+// join draws graphs for the examples of d, with loops and several edges between the same variables, and dim features of
+// each edge.
 func join(d *structured.Dataset, dim int) *structured.Dataset {
 	rng := rand.New(rand.NewPCG(65, 66))
 	t := &structured.Table{Name: structured.Edges, Offsets: []int{0}, Dim: dim}
@@ -41,7 +42,8 @@ func join(d *structured.Dataset, dim int) *structured.Dataset {
 // everyEdge has the ops on edges, both overwriting and accumulating.
 var everyEdge = graph.Spec{
 	Name: "edges", Form: graphs.Pairwise{}.Form(2, 0),
-	Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "of edges", Shape: []int{5, 4}}, {Name: "out", Shape: []int{4, 2}}},
+	Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "of edges", Shape: []int{5, 4}},
+		{Name: "out", Shape: []int{4, 2}}},
 	Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		x := node(gorgonia.Mul(g.Features(), g.Param("in")))
 		u, v, err := g.Ends(x)
@@ -53,13 +55,15 @@ var everyEdge = graph.Spec{
 			return nil, err
 		}
 		f := node(gorgonia.Mul(node(gorgonia.Tanh(node(g.EdgeFeatures()))), g.Param("of edges")))
-		e := node(gorgonia.Add(node(gorgonia.HadamardProd(u, node(gorgonia.Tanh(v)))), node(gorgonia.Add(s, node(gorgonia.HadamardProd(t, f))))))
+		e := node(gorgonia.Add(node(gorgonia.HadamardProd(u, node(gorgonia.Tanh(v)))),
+			node(gorgonia.Add(s, node(gorgonia.HadamardProd(t, f))))))
 		return []*gorgonia.Node{node(gorgonia.Mul(x, g.Param("out"))), e}, nil
 	},
 }
 
 // pixelStack reads the pixels of positions and the features beside them.
-const pixelStack = "- pixels:\n  - conv: {channels: 3, kernel: 2, stride: 2, activation: tanh}\n  - pool\n  - flatten\n- features\n- dense: {units: 3, activation: tanh}\n"
+const pixelStack = "- pixels:\n  - conv: {channels: 3, kernel: 2, stride: 2, activation: tanh}\n  - pool\n" +
+	"  - flatten\n- features\n- dense: {units: 3, activation: tanh}\n"
 
 // Networks of graphs on the device equal the CPU's.
 func TestEdgesEqualCPU(t *testing.T) {
@@ -70,17 +74,23 @@ func TestEdgesEqualCPU(t *testing.T) {
 		edges  string
 		labels int
 	}{
-		"own":            {nets.Config{Net: "linear"}, graph.Input{Dim: 4, EdgeDim: 5}, nets.EdgesOwn, 3},
-		"typed":          {nets.Config{Net: "linear"}, graph.Input{Dim: 4, EdgeDim: 5}, nets.EdgesTyped, 3},
-		"Potts":          {nets.Config{Net: "linear"}, graph.Input{Dim: 4}, nets.EdgesPotts, 3},
-		"own, units":     {nets.Config{Net: "mlp", Hidden: []int{4, 3}, EdgeUnits: 6, Dropout: 0.2}, graph.Input{Dim: 4, EdgeDim: 5}, nets.EdgesOwn, 3},
-		"Potts, units":   {nets.Config{Net: "conv-crop", Channels: []int{4}, Hidden: []int{5}, EdgeUnits: 6}, graph.Input{Dim: crops.Len(), Map: crops, EdgeDim: 1}, nets.EdgesPotts, 2},
-		"pixels, own":    {nets.Config{Net: "conv-crop", Channels: []int{4}, Hidden: []int{5}, Dropout: 0.2}, graph.Input{Dim: crops.Len() + 4, Map: crops, EdgeDim: 2}, nets.EdgesOwn, 3},
-		"pixels, typed":  {nets.Config{Net: nets.StackNet, Stack: pixelStack}, graph.Input{Dim: crops.Len() + 1, Map: crops, EdgeDim: 2}, nets.EdgesTyped, 2},
-		"Potts, pure":    {nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 6}, graph.Input{Dim: 4}, nets.EdgesPotts, 3},
-		"submodular":     {nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 4, EdgeDim: 5}, nets.EdgesOwn, 2},
-		"positive Potts": {nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 4, EdgeDim: 5}, nets.EdgesPotts, 3},
-		"every op":       {input: graph.Input{Dim: 3, EdgeDim: 5}},
+		"own":   {nets.Config{Net: "linear"}, graph.Input{Dim: 4, EdgeDim: 5}, nets.EdgesOwn, 3},
+		"typed": {nets.Config{Net: "linear"}, graph.Input{Dim: 4, EdgeDim: 5}, nets.EdgesTyped, 3},
+		"Potts": {nets.Config{Net: "linear"}, graph.Input{Dim: 4}, nets.EdgesPotts, 3},
+		"own, units": {nets.Config{Net: "mlp", Hidden: []int{4, 3}, EdgeUnits: 6, Dropout: 0.2},
+			graph.Input{Dim: 4, EdgeDim: 5}, nets.EdgesOwn, 3},
+		"Potts, units": {nets.Config{Net: "conv-crop", Channels: []int{4}, Hidden: []int{5}, EdgeUnits: 6},
+			graph.Input{Dim: crops.Len(), Map: crops, EdgeDim: 1}, nets.EdgesPotts, 2},
+		"pixels, own": {nets.Config{Net: "conv-crop", Channels: []int{4}, Hidden: []int{5}, Dropout: 0.2},
+			graph.Input{Dim: crops.Len() + 4, Map: crops, EdgeDim: 2}, nets.EdgesOwn, 3},
+		"pixels, typed": {nets.Config{Net: nets.StackNet, Stack: pixelStack},
+			graph.Input{Dim: crops.Len() + 1, Map: crops, EdgeDim: 2}, nets.EdgesTyped, 2},
+		"Potts, pure": {nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 6}, graph.Input{Dim: 4}, nets.EdgesPotts, 3},
+		"submodular": {nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 4, EdgeDim: 5},
+			nets.EdgesOwn, 2},
+		"positive Potts": {nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 4, EdgeDim: 5},
+			nets.EdgesPotts, 3},
+		"every op": {input: graph.Input{Dim: 3, EdgeDim: 5}},
 	} {
 		for _, examples := range [][]int{{3, 0, 1, 2, 5, 4}, {4, 1}, {3}} {
 			t.Run(fmt.Sprint(name, examples), func(t *testing.T) {
@@ -93,7 +103,8 @@ func TestEdgesEqualCPU(t *testing.T) {
 				}
 				cudatest.Must(t, err)
 				data := join(cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), c.input, 3, 3, 1, 0, 19, 2, 5), c.input.EdgeDim)
-				checkParts(t, net, data, examples, cudanets.NewPairBatch(resident.NewData(cudatest.Device(t), data), data.Len()+1, 32, 19, 128))
+				checkParts(t, net, data, examples,
+					cudanets.NewPairBatch(resident.NewData(cudatest.Device(t), data), data.Len()+1, 32, 19, 128))
 			})
 		}
 	}
@@ -116,15 +127,18 @@ func TestEdgesRefused(t *testing.T) {
 	net, err := nets.Build(everyEdge, graph.Input{Dim: 3, EdgeDim: 5})
 	cudatest.Must(t, err)
 	for message, spoil := range map[string]func(d *structured.Dataset){
-		"edge 0 joins variables 5 and 0":          func(d *structured.Dataset) { d.Graphs[0].Ends[0] = [2]int32{5, 0} },
-		"has 0 graphs for 2 examples":             func(d *structured.Dataset) { d.Graphs = nil },
-		"no table of rows":                        func(d *structured.Dataset) { d.Tables = nil },
-		"has 0 features for each of":              func(d *structured.Dataset) { d.Tables[0].Features, d.Tables[0].Dim = nil, 0 },
+		"edge 0 joins variables 5 and 0": func(d *structured.Dataset) { d.Graphs[0].Ends[0] = [2]int32{5, 0} },
+		"has 0 graphs for 2 examples":    func(d *structured.Dataset) { d.Graphs = nil },
+		"no table of rows":               func(d *structured.Dataset) { d.Tables = nil },
+		"has 0 features for each of": func(d *structured.Dataset) {
+			d.Tables[0].Features, d.Tables[0].Dim = nil, 0
+		},
 		"expected one for each edge of its graph": func(d *structured.Dataset) { d.Graphs[1].Ends = d.Graphs[1].Ends[1:] },
 	} {
 		data := join(cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), graph.Input{Dim: 3}, 3, 5, 4), 5)
 		spoil(data)
-		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(resident.NewData(d, data), 2, 16, 5, 32))
+		err := cudanets.NewExecutor(d, net,
+			device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(resident.NewData(d, data), 2, 16, 5, 32))
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}

@@ -28,8 +28,9 @@ var codes = func() map[string]int32 {
 // longestRun is the most instructions per launch.
 const longestRun = 32
 
-// run returns how many instructions at the start of list one elementwise launch can do. Each thread does all of them for its entries.
-// So no instruction may read what another entry's thread writes, or write what another thread has yet to read.
+// run returns how many instructions at the start of list one elementwise launch can do. Each thread does all of them
+// for its entries. So no instruction may read what another entry's thread writes, or write what another thread has yet
+// to read.
 func run(list []graph.Instruction) int {
 	for n, in := range list {
 		if !isElementwise(in.Op) || n == longestRun || in.Out.N != list[0].Out.N {
@@ -83,8 +84,8 @@ func (c *compiler) elementwise(list []graph.Instruction) (command, error) {
 	}, err
 }
 
-// encode appends the steps of a run from list[from] on, and returns where they are. A result goes to memory unless only the next instruction reads it. The
-// accumulator begins with the result of list[from-1].
+// encode appends the steps of a run from list[from] on, and returns where they are. A result goes to memory unless only
+// the next instruction reads it. The accumulator begins with the result of list[from-1].
 func (c *compiler) encode(list []graph.Instruction, from int) (lo, hi int, err error) {
 	lo = len(c.steps)
 	for i, in := range list {
@@ -148,15 +149,19 @@ func (c *compiler) onlyNext(list []graph.Instruction, i int) bool {
 }
 
 // elementwise launches encoded steps on n entries.
-func (e *Executor) elementwise(steps device.Array[uint64], n, rows int, states, seed device.Array[uint64], s [spaces]device.Array[float32]) {
+func (e *Executor) elementwise(steps device.Array[uint64], n, rows int, states, seed device.Array[uint64],
+	s [spaces]device.Array[float32]) {
 	const entries = 4 // per thread
 	threads := min(256, 32*device.CeilDiv(n, 32*entries))
 	args, bytes := stepArguments(steps, rows, states, seed, s)
-	e.device.Launch("elementwise", device.Dim{X: min(turnBlocks, device.CeilDiv(n, entries*max(1, threads)))}, device.Dim{X: threads}, bytes, append([]any{uint32(n)}, args...)...)
+	e.device.Launch("elementwise", device.Dim{X: min(turnBlocks, device.CeilDiv(n, entries*max(1, threads)))},
+		device.Dim{X: threads}, bytes, append([]any{uint32(n)}, args...)...)
 }
 
-// stepArguments returns the parameters STEPS_PARAMETERS of steps.cuh, and the bytes of shared memory that the steps need.
-func stepArguments(steps device.Array[uint64], rows int, states, seed device.Array[uint64], s [spaces]device.Array[float32]) (args []any, bytes int) {
+// stepArguments returns the parameters STEPS_PARAMETERS of steps.cuh, and the bytes of shared memory that the steps
+// need.
+func stepArguments(steps device.Array[uint64], rows int, states, seed device.Array[uint64],
+	s [spaces]device.Array[float32]) (args []any, bytes int) {
 	args = []any{steps, int32(steps.Len() / stepWords), int32(rows), states, seed}
 	for _, x := range s {
 		args = append(args, x)

@@ -12,8 +12,8 @@ import (
 )
 
 // Executor runs the programs of a nets.Net on a device: potentials (Score), Jᵀv (Pullback) and Jẇ (PushForward). Like a
-// nets.NetWorker, it serves one batch at a time: Pullback and PushForward refer to the weights and the batch of the last Score, whose
-// arrays must not have changed.
+// nets.NetWorker, it serves one batch at a time: Pullback and PushForward refer to the weights and the batch of the
+// last Score, whose arrays must not have changed.
 type Executor struct {
 	device *device.Device
 	net    *nets.Net
@@ -35,8 +35,8 @@ type Executor struct {
 	spaces [spaces]device.Array[float32]
 }
 
-// The memory spaces of a program on a device: those of nets, with the cotangents of up to mostParts parts, and the same number of parts
-// of the potentials.
+// The memory spaces of a program on a device: those of nets, with the cotangents of up to mostParts parts, and the same
+// number of parts of the potentials.
 const (
 	mostParts       = 3
 	spacePotentials = graph.SpaceCotangent + mostParts
@@ -45,8 +45,8 @@ const (
 
 // NewExecutor returns an executor that multiplies matrices with blas. Call Reserve before Score, and Free at the end.
 func NewExecutor(d *device.Device, net *nets.Net, blas *device.BLAS) *Executor {
-	return &Executor{device: d, net: net, blas: blas, programs: map[graph.Size]*program{}, waves: map[int]device.Array[float32]{},
-		owned: owned{device: d}, bags: map[bagOf]*sparseRows{}}
+	return &Executor{device: d, net: net, blas: blas, programs: map[graph.Size]*program{},
+		waves: map[int]device.Array[float32]{}, owned: owned{device: d}, bags: map[bagOf]*sparseRows{}}
 }
 
 // Dim returns the number of weights.
@@ -58,9 +58,9 @@ func (e *Executor) Form() structured.Form { return e.net.Form() }
 // Affine reports whether θ is an affine function of w.
 func (e *Executor) Affine() bool { return e.net.Affine() }
 
-// Reserve compiles the program for the batch's capacity of rows, which should be a graph.Bucket, and allocates its memory. It returns an
-// error for data that the network does not read, for an op without a kernel, or if memory runs out. Batches of different capacities
-// share most memory if the largest comes first. Graphs captured before stay valid.
+// Reserve compiles the program for the batch's capacity of rows, which should be a graph.Bucket, and allocates its
+// memory. It returns an error for data that the network does not read, for an op without a kernel, or if memory runs
+// out. Batches of different capacities share most memory if the largest comes first. Graphs captured before stay valid.
 func (e *Executor) Reserve(b *resident.Batch) error {
 	if err := e.check(b.Data); err != nil {
 		return err
@@ -126,7 +126,8 @@ func (e *Executor) check(data *resident.Data) error {
 			for t := set.Offsets[i]; t < set.Offsets[i+1]; t++ {
 				for _, f := range needs.Fields {
 					if id := set.Ids[t*fields+f]; id < 0 || int(id) >= in.Vocab[f] {
-						return structured.BadInput("%s: discrete input %d is %d; the network knows 0 to %d", set.Where(i), f, id, in.Vocab[f]-1)
+						return structured.BadInput("%s: discrete input %d is %d; the network knows 0 to %d",
+							set.Where(i), f, id, in.Vocab[f]-1)
 					}
 				}
 			}
@@ -147,7 +148,8 @@ func (e *Executor) check(data *resident.Data) error {
 	return nil
 }
 
-// checkWords refuses data without the characters or attributes that the network reads, or with numbers that it does not know.
+// checkWords refuses data without the characters or attributes that the network reads, or with numbers that it does not
+// know.
 func checkWords(set *structured.Dataset, in graph.Input, needs graph.Needs) error {
 	if needs.Characters {
 		if set.Characters == nil {
@@ -175,15 +177,16 @@ func checkWords(set *structured.Dataset, in graph.Input, needs graph.Needs) erro
 		}
 		for _, a := range t.Attributes.Index {
 			if a < 0 || int(a) >= in.PairAttributes {
-				return structured.BadInput("%s: attribute number %d of pairs; the network knows 0 to %d", set.Name, a, in.PairAttributes-1)
+				return structured.BadInput("%s: attribute number %d of pairs; the network knows 0 to %d",
+					set.Name, a, in.PairAttributes-1)
 			}
 		}
 	}
 	return nil
 }
 
-// Score computes the potentials of the batch at weights w [Dim] into θ, whose arrays have the batch's capacities. Padding rows are
-// undefined.
+// Score computes the potentials of the batch at weights w [Dim] into θ, whose arrays have the batch's capacities.
+// Padding rows are undefined.
 func (e *Executor) Score(w device.Array[float32], b *resident.Batch, θ Parts) {
 	p := e.programs[e.sizeOf(b)]
 	if p == nil {
@@ -192,9 +195,10 @@ func (e *Executor) Score(w device.Array[float32], b *resident.Batch, θ Parts) {
 	}
 	e.now, e.batch = p, b
 	e.spaces = [spaces]device.Array[float32]{
-		graph.SpaceArena: p.arena, graph.SpaceLiterals: p.literals, graph.SpaceFeatures: p.features, graph.SpaceBoundary: p.boundary,
-		graph.SpaceEdges:   p.edges,
-		graph.SpaceWeights: w,
+		graph.SpaceArena: p.arena, graph.SpaceLiterals: p.literals, graph.SpaceFeatures: p.features,
+		graph.SpaceBoundary: p.boundary,
+		graph.SpaceEdges:    p.edges,
+		graph.SpaceWeights:  w,
 	}
 	e.setSpaces(spacePotentials, θ)
 	e.loadInputs(p, b)
@@ -206,8 +210,8 @@ func (e *Executor) Score(w device.Array[float32], b *resident.Batch, θ Parts) {
 	e.run(p.run.forward)
 }
 
-// Pullback adds Jᵀv to grad [Dim], as Scorer says. It may be called any number of times after Score. On its way it sets marks (device.Mark): how many weights, from the first one on, have their
-// final gradients.
+// Pullback adds Jᵀv to grad [Dim], as Scorer says. It may be called any number of times after Score. On its way it sets
+// marks (device.Mark): how many weights, from the first one on, have their final gradients.
 func (e *Executor) Pullback(v Parts, grad device.Array[float32]) {
 	if e.now == nil {
 		e.device.Fail(errNotReserved)
@@ -271,7 +275,8 @@ func (e *Executor) Free() {
 	}
 	e.bags = map[bagOf]*sparseRows{}
 	e.programs, e.waves, e.now, e.checked = map[graph.Size]*program{}, map[int]device.Array[float32]{}, nil, nil
-	e.memory.arena, e.memory.features, e.memory.boundary, e.memory.vectors = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
+	e.memory.arena, e.memory.features, e.memory.boundary, e.memory.vectors = device.Array[float32]{},
+		device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
 	e.memory.edges, e.memory.columns = device.Array[float32]{}, device.Array[float32]{}
 }
 
@@ -281,7 +286,8 @@ func (e *Executor) loadInputs(p *program, b *resident.Batch) {
 	switch c := data.Crops; {
 	case !p.gathers(data):
 	case c != nil:
-		e.entries("load_crops", p.features.Len(), p.features, c.Pixels, c.At, c.Shapes, c.Beside, b.Source, int32(c.Side), int32(c.Width))
+		e.entries("load_crops", p.features.Len(), p.features, c.Pixels, c.At, c.Shapes, c.Beside, b.Source,
+			int32(c.Side), int32(c.Width))
 	default:
 		e.entries("load_features", p.features.Len(), p.features, data.Features, b.Source, int32(data.Set.Dim))
 	}
@@ -297,7 +303,8 @@ func (e *Executor) loadInputs(p *program, b *resident.Batch) {
 	case needs.Split:
 		e.loadSplits(p, b)
 	case needs.Pairs:
-		e.entries("pair_rows", p.Pairs, p.pairs.dependents, p.pairs.heads, p.pairs.distances, b.Offsets, b.Pairs, int32(b.Chains))
+		e.entries("pair_rows", p.Pairs, p.pairs.dependents, p.pairs.heads, p.pairs.distances,
+			b.Offsets, b.Pairs, int32(b.Chains))
 	}
 	if needs.Characters {
 		e.loadCharacters(p, b)

@@ -25,24 +25,39 @@ var presets = []struct {
 }{
 	{"linear", nets.Config{Net: "linear"}, graph.Input{Dim: 5}},
 	{"linear, no edges", nets.Config{Net: "linear", Edges: nets.EdgesNone}, graph.Input{Dim: 5}},
-	{"linear, edges by position, window", nets.Config{Net: "linear", Edges: nets.EdgesPosition, Window: 3}, graph.Input{Dim: 3}},
+	{"linear, edges by position, window", nets.Config{Net: "linear", Edges: nets.EdgesPosition, Window: 3},
+		graph.Input{Dim: 3}},
 	{"mlp elu", nets.Config{Net: "mlp", Hidden: []int{7, 6}}, graph.Input{Dim: 5}},
-	{"mlp tanh", nets.Config{Net: "mlp", Hidden: []int{7}, Activation: graph.Tanh, Edges: nets.EdgesPosition}, graph.Input{Dim: 5}},
-	{"mlp relu, dropout", nets.Config{Net: "mlp", Hidden: []int{7, 9}, Activation: graph.ReLU, Dropout: 0.3}, graph.Input{Dim: 5}},
+	{"mlp tanh", nets.Config{Net: "mlp", Hidden: []int{7}, Activation: graph.Tanh, Edges: nets.EdgesPosition},
+		graph.Input{Dim: 5}},
+	{"mlp relu, dropout", nets.Config{Net: "mlp", Hidden: []int{7, 9}, Activation: graph.ReLU, Dropout: 0.3},
+		graph.Input{Dim: 5}},
 	{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, graph.Input{Dim: 3}},
-	{"cnn-image", nets.Config{Net: "cnn", Channels: []int{3, 2}, Hidden: []int{5}, Activation: graph.Tanh}, graph.Input{Dim: 128}},
-	{"embed", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
-	{"attention", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, BlockUnits: 6, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
-	{"rnn", nets.Config{Net: "rnn", Recurrent: []int{5, 3, 3}, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
-	{"rnn on features, gelu", nets.Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: graph.GELU, Edges: nets.EdgesPosition}, graph.Input{Dim: 4}},
-	{"embed and features", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, graph.Input{Vocab: []int{11}, Dim: 2}},
-	{"deep", nets.Config{Net: "deep", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}},
-	{"deep and wide", nets.Config{Net: "deep", Channels: []int{5}, Activation: graph.Tanh, CharEmbed: 2, CharWindow: 5, CharChannels: 3, AttributeUnits: 4, Edges: nets.EdgesPosition},
+	{"cnn-image", nets.Config{Net: "cnn", Channels: []int{3, 2}, Hidden: []int{5}, Activation: graph.Tanh},
+		graph.Input{Dim: 128}},
+	{"embed", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2},
+		graph.Input{Vocab: []int{300, 5}}},
+	{"attention", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, BlockUnits: 6, Embed: []int{4, 3},
+		Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
+	{"rnn", nets.Config{Net: "rnn", Recurrent: []int{5, 3, 3}, Embed: []int{4, 3}, Dropout: 0.2},
+		graph.Input{Vocab: []int{300, 5}}},
+	{"rnn on features, gelu", nets.Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: graph.GELU,
+		Edges: nets.EdgesPosition}, graph.Input{Dim: 4}},
+	{"embed and features", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone},
+		graph.Input{Vocab: []int{11}, Dim: 2}},
+	{"deep", nets.Config{Net: "deep", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, CharEmbed: 4, CharChannels: 5,
+		Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}},
+	{"deep and wide", nets.Config{Net: "deep", Channels: []int{5}, Activation: graph.Tanh, CharEmbed: 2, CharWindow: 5,
+		CharChannels: 3, AttributeUnits: 4, Edges: nets.EdgesPosition},
 		graph.Input{Vocab: []int{11}, Dim: 2, Characters: 9, Attributes: 13}},
-	{"deep and recurrent", nets.Config{Net: "deep", Recurrent: []int{3}, Embed: []int{4}, CharEmbed: 4, CharChannels: 5}, graph.Input{Vocab: []int{11}, Characters: 9, Attributes: 13}},
-	{"deep, many characters", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, Activation: graph.Tanh}, graph.Input{Vocab: []int{11}, Characters: 1030}},
-	{"embed and vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, graph.Input{Vocab: []int{30, 5}, Vectors: wordVectors(30, 7, false)}},
-	{"embed and frozen vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, graph.Input{Vocab: []int{30}, Vectors: wordVectors(30, 3, true)}},
+	{"deep and recurrent", nets.Config{Net: "deep", Recurrent: []int{3}, Embed: []int{4}, CharEmbed: 4, CharChannels: 5},
+		graph.Input{Vocab: []int{11}, Characters: 9, Attributes: 13}},
+	{"deep, many characters", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3,
+		Activation: graph.Tanh}, graph.Input{Vocab: []int{11}, Characters: 1030}},
+	{"embed and vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3},
+		graph.Input{Vocab: []int{30, 5}, Vectors: wordVectors(30, 7, false)}},
+	{"embed and frozen vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3},
+		graph.Input{Vocab: []int{30}, Vectors: wordVectors(30, 3, true)}},
 }
 
 // wordVectors makes vectors for two of three words.
@@ -56,7 +71,8 @@ func wordVectors(words, dim int, frozen bool) *graph.WordVectors {
 	return v
 }
 
-// check compares scores, pullback, push-forward and the linearised network with the CPU's, on a batch of the given examples.
+// check compares scores, pullback, push-forward and the linearised network with the CPU's, on a batch of the given
+// examples.
 func (r *rig) check(examples []int, seed uint64) {
 	r.t.Helper()
 	net, θ := r.net, r.θ
@@ -64,7 +80,8 @@ func (r *rig) check(examples []int, seed uint64) {
 	batch.Reset(r.data, examples)
 	r.batch.Set(examples)
 	r.batch.SetSeed(seed)
-	w, w0, ẇ := cudatest.Vector(r.rng, net.Dim(), 0.5), cudatest.Vector(r.rng, net.Dim(), 0.5), cudatest.Vector(r.rng, net.Dim(), 1)
+	w, w0, ẇ := cudatest.Vector(r.rng, net.Dim(), 0.5), cudatest.Vector(r.rng, net.Dim(), 0.5),
+		cudatest.Vector(r.rng, net.Dim(), 1)
 	v, node, edge := r.cotangent(&batch)
 
 	worker := net.NewNetWorker()
@@ -113,7 +130,8 @@ func (r *rig) check(examples []int, seed uint64) {
 	}
 }
 
-// checkMarks calls a pullback to g, and checks that numbers of g which it marks as final change no more. It returns the marks.
+// checkMarks calls a pullback to g, and checks that numbers of g which it marks as final change no more. It returns the
+// marks.
 func (r *rig) checkMarks(g device.Array[float32], pullback func()) (marks []int) {
 	r.t.Helper()
 	var then [][]float32
@@ -154,7 +172,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// Weights that are used again are final only after their last use; nothing is told after the last command, nor for few weights.
+// Weights that are used again are final only after their last use; nothing is told after the last command, nor for few
+// weights.
 func TestFinals(t *testing.T) {
 	gradient := func(at, n int) graph.Instruction {
 		return graph.Instruction{Out: &graph.Buffer{Space: graph.SpaceGradient, Offset: at, N: n}}
@@ -165,10 +184,14 @@ func TestFinals(t *testing.T) {
 		ends []int
 		want []int
 	}{
-		{[]graph.Instruction{other, gradient(0, 30), gradient(30, 30), other, gradient(60, 40)}, []int{1, 2, 3, 4, 5}, []int{0, 30, 60, 0, 0}},
-		{[]graph.Instruction{gradient(0, 30), gradient(30, 30), gradient(0, 10), gradient(60, 40)}, []int{1, 2, 3, 4}, []int{0, 0, 60, 0}},
-		{[]graph.Instruction{gradient(0, 30), gradient(30, 30), gradient(60, 40), gradient(35, 1)}, []int{2, 3, 4}, []int{35, 0, 0}},
-		{[]graph.Instruction{gradient(0, 5), gradient(5, 20), gradient(25, 5), gradient(30, 70)}, []int{1, 2, 3, 4}, []int{0, 25, 0, 0}},
+		{[]graph.Instruction{other, gradient(0, 30), gradient(30, 30), other, gradient(60, 40)},
+			[]int{1, 2, 3, 4, 5}, []int{0, 30, 60, 0, 0}},
+		{[]graph.Instruction{gradient(0, 30), gradient(30, 30), gradient(0, 10), gradient(60, 40)},
+			[]int{1, 2, 3, 4}, []int{0, 0, 60, 0}},
+		{[]graph.Instruction{gradient(0, 30), gradient(30, 30), gradient(60, 40), gradient(35, 1)},
+			[]int{2, 3, 4}, []int{35, 0, 0}},
+		{[]graph.Instruction{gradient(0, 5), gradient(5, 20), gradient(25, 5), gradient(30, 70)},
+			[]int{1, 2, 3, 4}, []int{0, 25, 0, 0}},
 		{[]graph.Instruction{gradient(0, 90), other}, []int{1, 2}, []int{100, 0}},
 	} {
 		if got := cudanets.Finals(c.list, c.ends, 100, 10); !slices.Equal(got, c.want) {
@@ -240,7 +263,8 @@ func TestExecutorGraph(t *testing.T) {
 // Dropout masks equal the CPU's bit for bit. The weights only pass masks on, so the potentials must be equal, too.
 func TestDropoutIsTheCPUs(t *testing.T) {
 	d := cudatest.Device(t)
-	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{37}, Activation: graph.ReLU, Dropout: 0.4, Edges: nets.EdgesNone}, graph.Input{Dim: 1}, 37)
+	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{37}, Activation: graph.ReLU, Dropout: 0.4,
+		Edges: nets.EdgesNone}, graph.Input{Dim: 1}, 37)
 	cudatest.Must(t, err)
 	data := cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), graph.Input{Dim: 1}, 37, 3, 5, 1)
 	r := newRig(t, d, net, data, 16)
@@ -279,7 +303,8 @@ func TestDropoutIsTheCPUs(t *testing.T) {
 func TestScatterOfManyIds(t *testing.T) {
 	d := cudatest.Device(t)
 	input := graph.Input{Vocab: []int{70000, 2}}
-	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{3, 2}, Channels: []int{2}, Window: 1, Edges: nets.EdgesNone}, input, 2)
+	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{3, 2}, Channels: []int{2}, Window: 1,
+		Edges: nets.EdgesNone}, input, 2)
 	cudatest.Must(t, err)
 	rng := rand.New(rand.NewPCG(8, 8))
 	data := cudatest.RandomData(rng, input, 2, 1800, 500, 270)
@@ -358,7 +383,8 @@ func TestReserveRefuses(t *testing.T) {
 		{cudatest.RandomData(rng, graph.Input{Vocab: []int{5, 5}}, 2, 3), "reads 1"},
 		{large, "knows 0 to 4"},
 	} {
-		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(resident.NewBatch(resident.NewData(d, c.data), 1, 8, 3))
+		err := cudanets.NewExecutor(d, net,
+			device.NewBLAS(d, false)).Reserve(resident.NewBatch(resident.NewData(d, c.data), 1, 8, 3))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !structured.IsBadInput(err) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}

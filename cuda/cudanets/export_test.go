@@ -17,23 +17,27 @@ func Functions() []string {
 	return names
 }
 
-// Apply computes a function of elementwise.cu for the entries of x and, for functions of two arguments and slopes, of y.
+// Apply computes a function of elementwise.cu for the entries of x and, for functions of two arguments and slopes, of
+// y.
 func Apply(d *device.Device, name string, x, y []float32) []float32 {
 	o := owned{device: d}
 	defer o.free()
 	entry := func(s graph.Space) operand { return operand{mode: modeEntry, space: s} }
-	s := step{code: codes[name], flags: stepStore, x: entry(graph.SpaceWeights), y: entry(graph.SpaceLiterals), space: graph.SpaceArena}
+	s := step{code: codes[name], flags: stepStore, x: entry(graph.SpaceWeights), y: entry(graph.SpaceLiterals),
+		space: graph.SpaceArena}
 	out := own[float32](&o, len(x), "out")
 	e := Executor{device: d}
-	e.elementwise(ownCopy(&o, s.encode(nil), "a step"), len(x), 0, device.Array[uint64]{}, device.Array[uint64]{}, [spaces]device.Array[float32]{
-		graph.SpaceWeights: ownCopy(&o, x, "x"), graph.SpaceLiterals: ownCopy(&o, y, "y"), graph.SpaceArena: out,
-	})
+	e.elementwise(ownCopy(&o, s.encode(nil), "a step"), len(x), 0, device.Array[uint64]{}, device.Array[uint64]{},
+		[spaces]device.Array[float32]{
+			graph.SpaceWeights: ownCopy(&o, x, "x"), graph.SpaceLiterals: ownCopy(&o, y, "y"), graph.SpaceArena: out,
+		})
 	to := make([]float32, len(x))
 	device.Download(d, to, out)
 	return to
 }
 
-// AddExpanded returns before + (x + y), for y expanded to the size of x. The arrays of before, x and y begin at the given places of larger ones.
+// AddExpanded returns before + (x + y), for y expanded to the size of x. The arrays of before, x and y begin at the
+// given places of larger ones.
 func AddExpanded(d *device.Device, before, x, y []float32, by graph.Expand, places [3]int) []float32 {
 	o := owned{device: d}
 	defer o.free()
@@ -104,7 +108,8 @@ func Sort(d *device.Device, ids []int32, padding, passes int) (keys, order []int
 	e := NewExecutor(d, nil, nil)
 	defer e.Free()
 	e.now = &program{}
-	e.now.sort.allocate(&e.owned, sortingNeeds{len(ids), 256 * device.CeilDiv(len(ids), sortStretch(len(ids))), 1}, "a sort")
+	e.now.sort.allocate(&e.owned, sortingNeeds{len(ids), 256 * device.CeilDiv(len(ids), sortStretch(len(ids))), 1},
+		"a sort")
 	k, o := e.sorted(ownCopy(&e.owned, ids, "ids"), padding, passes)
 	keys, order = make([]int32, len(ids)), make([]int32, len(ids))
 	device.Download(d, keys, k)
@@ -117,7 +122,8 @@ var SortStretch = sortStretch
 
 // NewPairBatch is NewBatch for data with a row for every pair of positions.
 func NewPairBatch(data *resident.Data, chains, rows, longest, pairs int) *resident.Batch {
-	return data.NewBatch(resident.Capacity{Chains: chains, Rows: rows, Longest: longest, Others: pairs, Chars: graph.CharBucket(data.CharactersBetween(0, data.Set.Positions()))})
+	return data.NewBatch(resident.Capacity{Chains: chains, Rows: rows, Longest: longest, Others: pairs,
+		Chars: graph.CharBucket(data.CharactersBetween(0, data.Set.Positions()))})
 }
 
 // SetColumnNumbers bounds the patches that a convolution has in memory at a time. It returns the bound before.

@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// functions are the elementwise functions in float64. The argument of a slope is x, or the result y for functions whose slope uses it.
+// functions are the elementwise functions in float64. The argument of a slope is x, or the result y for functions whose
+// slope uses it.
 var functions = map[string]struct {
 	f        func(x float64) float64
 	slope    func(s float64) float64
@@ -54,7 +55,8 @@ var functions = map[string]struct {
 		}
 		return 0
 	}},
-	"elu": {f: func(x float64) float64 { return max(x, 0) + math.Expm1(min(x, 0)) }, slope: func(y float64) float64 { return min(y, 0) + 1 }, absolute: 2e-7},
+	"elu": {f: func(x float64) float64 { return max(x, 0) + math.Expm1(min(x, 0)) },
+		slope: func(y float64) float64 { return min(y, 0) + 1 }, absolute: 2e-7},
 }
 
 var pairs = map[string]func(x, y float64) float64{
@@ -93,7 +95,8 @@ func sign(x float64) float64 {
 // numbers returns numbers of all magnitudes, and special values.
 func numbers(rng *rand.Rand) []float32 {
 	inf := float32(math.Inf(1))
-	xs := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, 2, -2, 3, -3, 1e-3, -1e-3, 1e-30, 1e30, -1e30, 87, 88.5, -87, -103, 1e-40,
+	xs := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, 2, -2, 3, -3, 1e-3, -1e-3, 1e-30, 1e30, -1e30,
+		87, 88.5, -87, -103, 1e-40,
 		16777217, 1e6, -1e6, inf, -inf, float32(math.NaN())}
 	for _, scale := range []float64{0.01, 1, 10, 1000} {
 		xs = append(xs, cudatest.Vector(rng, 60, scale)...)
@@ -102,10 +105,12 @@ func numbers(rng *rand.Rand) []float32 {
 }
 
 // checkFunction compares got = f(x, y) with want in float64. A float32 below 1e-37 may be 0.
-func checkFunction(t *testing.T, name string, x, y []float32, got []float32, want func(x, y float64) float64, absolute float64) {
+func checkFunction(t *testing.T, name string, x, y []float32, got []float32, want func(x, y float64) float64,
+	absolute float64) {
 	t.Helper()
 	for i := range got {
-		if of := strings.TrimSuffix(name, "'"); (of == "sin" || of == "cos") && math.Abs(float64(x[i])) > 1e15 && !math.IsInf(float64(x[i]), 0) {
+		if of := strings.TrimSuffix(name, "'"); (of == "sin" || of == "cos") && math.Abs(float64(x[i])) > 1e15 &&
+			!math.IsInf(float64(x[i]), 0) {
 			continue // the angle has no correct digits
 		}
 		w := want(float64(x[i]), float64(y[i]))
@@ -164,11 +169,14 @@ func TestElementwiseInTurns(t *testing.T) {
 	}
 }
 
-// Entries are read and written four at a time where they lie so, and one at a time elsewhere: arrays that begin anywhere, with any period and any end.
+// Entries are read and written four at a time where they lie so, and one at a time elsewhere: arrays that begin
+// anywhere, with any period and any end.
 func TestElementwiseAnywhere(t *testing.T) {
 	d, r := cudatest.Device(t), rand.New(rand.NewPCG(5, 6))
-	for _, by := range []graph.Expand{{Outer: 1, Repeat: 5, Inner: 8}, {Outer: 1, Repeat: 7, Inner: 3}, {Outer: 1, Repeat: 3, Inner: 4}, {Outer: 6, Repeat: 4, Inner: 1},
-		{Outer: 5, Repeat: 3, Inner: 1}, {Outer: 2, Repeat: 3, Inner: 4}, {Outer: 3, Repeat: 2, Inner: 5}, {Outer: 1, Repeat: 13, Inner: 1}} {
+	for _, by := range []graph.Expand{{Outer: 1, Repeat: 5, Inner: 8}, {Outer: 1, Repeat: 7, Inner: 3},
+		{Outer: 1, Repeat: 3, Inner: 4}, {Outer: 6, Repeat: 4, Inner: 1},
+		{Outer: 5, Repeat: 3, Inner: 1}, {Outer: 2, Repeat: 3, Inner: 4}, {Outer: 3, Repeat: 2, Inner: 5},
+		{Outer: 1, Repeat: 13, Inner: 1}} {
 		n := by.Outer * by.Repeat * by.Inner
 		before, x, y := cudatest.Vector(r, n, 1), cudatest.Vector(r, n, 1), cudatest.Vector(r, by.Outer*by.Inner, 1)
 		want := make([]float32, n)
@@ -186,7 +194,8 @@ func TestElementwiseAnywhere(t *testing.T) {
 func TestDivide(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for by := 1; by < 3000; by++ {
-		for _, i := range []uint32{0, 1, uint32(by) - 1, uint32(by), 1<<31 - 1, (1<<31 - 1) / uint32(by) * uint32(by), rng.Uint32() >> 1} {
+		for _, i := range []uint32{0, 1, uint32(by) - 1, uint32(by), 1<<31 - 1, (1<<31 - 1) / uint32(by) * uint32(by),
+			rng.Uint32() >> 1} {
 			if got := cudanets.Divide(i, by); got != i/uint32(by) {
 				t.Fatalf("%d / %d = %d", i, by, got)
 			}

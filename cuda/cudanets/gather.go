@@ -5,8 +5,8 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// pattern is a fixed index on the device with its inverse: entries from[row] to from[row+1]-1 of list are the entries that read
-// source row `row`.
+// pattern is a fixed index on the device with its inverse: entries from[row] to from[row+1]-1 of list are the entries
+// that read source row `row`.
 type pattern struct{ fixed, from, list device.Array[int32] }
 
 func (c *compiler) pattern(x graph.Index) pattern {
@@ -43,7 +43,8 @@ func (c *compiler) gather(o graph.Gather, in graph.Instruction) command {
 	case graph.IndexGrid:
 		s := c.executor.net.Input().Grid
 		return func(e *Executor) {
-			e.entries("gather_grid", n, e.at(in.Out), e.at(x), e.batch.Chain, e.batch.Offsets, int32(s.Height), int32(s.Width), int32(at.Width), cols)
+			e.entries("gather_grid", n, e.at(in.Out), e.at(x), e.batch.Chain, e.batch.Offsets, int32(s.Height),
+				int32(s.Width), int32(at.Width), cols)
 		}
 	case graph.IndexSources:
 		return func(e *Executor) {
@@ -75,7 +76,8 @@ func (c *compiler) scatter(o graph.Scatter, in graph.Instruction) command {
 		return scatterCharacterWindow(o, in)
 	case graph.IndexWindow:
 		return func(e *Executor) {
-			e.entries("scatter_window", n, e.at(in.Out), e.at(g), e.sequences(), int32(e.now.Rows), int32(at.Width), cols, device.Flag(in.Accumulate))
+			e.entries("scatter_window", n, e.at(in.Out), e.at(g), e.sequences(), int32(e.now.Rows), int32(at.Width), cols,
+				device.Flag(in.Accumulate))
 		}
 	case graph.IndexDependents, graph.IndexHeads:
 		return scatterPairs(o, in)
@@ -84,7 +86,8 @@ func (c *compiler) scatter(o graph.Scatter, in graph.Instruction) command {
 	case graph.IndexGrid:
 		s := c.executor.net.Input().Grid
 		return func(e *Executor) {
-			e.entries("scatter_grid", n, e.at(in.Out), e.at(g), e.batch.Chain, e.batch.Offsets, int32(s.Height), int32(s.Width), int32(at.Width), cols,
+			e.entries("scatter_grid", n, e.at(in.Out), e.at(g), e.batch.Chain, e.batch.Offsets, int32(s.Height),
+				int32(s.Width), int32(at.Width), cols,
 				device.Flag(in.Accumulate))
 		}
 	case graph.IndexSources:
@@ -94,6 +97,7 @@ func (c *compiler) scatter(o graph.Scatter, in graph.Instruction) command {
 	}
 	p := c.pattern(at)
 	return func(e *Executor) {
-		e.entries("scatter_pattern", n, e.at(in.Out), e.at(g), p.from, p.list, int32(len(at.Fixed)), int32(at.Rows), cols, device.Flag(in.Accumulate))
+		e.entries("scatter_pattern", n, e.at(in.Out), e.at(g), p.from, p.list, int32(len(at.Fixed)), int32(at.Rows), cols,
+			device.Flag(in.Accumulate))
 	}
 }

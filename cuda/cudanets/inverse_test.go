@@ -41,7 +41,8 @@ func build(d *device.Device, lists *cudanets.Inverse, of []int32, per int, from 
 			offsets, rows = append(offsets, int64(len(keys))), append(rows, int32(len(rows)))
 		}
 	}
-	lists.Build(&resident.Sparse{Offsets: cudatest.Uploaded(d, offsets), Index: cudatest.Uploaded(d, keys)}, cudatest.Uploaded(d, rows), from, width)
+	lists.Build(&resident.Sparse{Offsets: cudatest.Uploaded(d, offsets), Index: cudatest.Uploaded(d, keys)},
+		cudatest.Uploaded(d, rows), from, width)
 }
 
 func TestInverseSumsByKey(t *testing.T) {

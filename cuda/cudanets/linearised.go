@@ -17,11 +17,13 @@ type Linearised struct {
 
 var _, _ Scorer = (*Executor)(nil), (*Linearised)(nil)
 
-// NewLinearised returns the model of the executor's network. Call MoveTo before Score. The executor must not be used for anything else.
+// NewLinearised returns the model of the executor's network. Call MoveTo before Score. The executor must not be used
+// for anything else.
 func NewLinearised(e *Executor) *Linearised {
 	const what = "the linearised network's weights"
 	entry := func(s graph.Space) operand { return operand{mode: modeEntry, space: s} }
-	s := step{code: codes["-"], flags: stepStore, x: entry(graph.SpaceWeights), y: entry(graph.SpaceLiterals), space: graph.SpaceDirection}
+	s := step{code: codes["-"], flags: stepStore, x: entry(graph.SpaceWeights), y: entry(graph.SpaceLiterals),
+		space: graph.SpaceDirection}
 	return &Linearised{
 		Executor:   e,
 		wk:         own[float32](&e.owned, e.Dim(), what),

@@ -30,7 +30,8 @@ func positive(x *gorgonia.Node) *gorgonia.Node {
 	return node(gorgonia.Add(constant(1), node(gorgonia.Square(x))))
 }
 
-func unary(f func(*gorgonia.Node) (*gorgonia.Node, error), of func(*gorgonia.Node) *gorgonia.Node) func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+func unary(f func(*gorgonia.Node) (*gorgonia.Node, error), of func(*gorgonia.Node) *gorgonia.Node) func(g *graph.Graph,
+	x *gorgonia.Node) *gorgonia.Node {
 	return func(_ *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(f(of(x))) }
 }
 
@@ -101,7 +102,8 @@ var ownGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 	},
 	"gate": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // one parameter used twice
 		a := node(gorgonia.Mul(x, g.Param("square")))
-		return node(gorgonia.HadamardProd(a, node(gorgonia.Sigmoid(node(gorgonia.Mul(node(gorgonia.Tanh(x)), g.Param("square")))))))
+		return node(gorgonia.HadamardProd(a,
+			node(gorgonia.Sigmoid(node(gorgonia.Mul(node(gorgonia.Tanh(x)), g.Param("square")))))))
 	},
 	"bias twice": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		b := reshape(g.Param("bias"), 1, 4)
@@ -122,15 +124,18 @@ var ownGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 		return node(gorgonia.Add(node(gorgonia.Tanh(x)), node(gorgonia.Slice(w, nil, gorgonia.S(0, 4)))))
 	},
 	"odd images": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // 3×5 pixels from the 4 columns
-		p := reshape(node(gorgonia.Concat(1, x, node(gorgonia.Tanh(x)), node(gorgonia.Sin(x)), node(gorgonia.Slice(x, nil, gorgonia.S(1, 4))))), g.Rows*15, 1)
+		p := reshape(node(gorgonia.Concat(1, x, node(gorgonia.Tanh(x)), node(gorgonia.Sin(x)),
+			node(gorgonia.Slice(x, nil, gorgonia.S(1, 4))))), g.Rows*15, 1)
 		patches := node(g.Patches(p, 3, 5)) // [Rows·15×9]
 		y := node(g.MaxPool(node(gorgonia.Mul(patches, g.Param("filter"))), 3, 5))
 		return node(gorgonia.Add(x, reshape(y, g.Rows, 4)))
 	},
-	"recurrences": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // products with the row before are added to others
+	// products with the row before are added to others
+	"recurrences": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		a := node(gorgonia.Tanh(node(gorgonia.Mul(x, g.Param("square")))))
 		h := node(g.LinearRecurrence(a, x, true))
-		return node(gorgonia.Add(a, node(g.BidirectionalRecurrence(node(gorgonia.HadamardProd(a, h)), node(gorgonia.Sub(h, a))))))
+		return node(gorgonia.Add(a,
+			node(g.BidirectionalRecurrence(node(gorgonia.HadamardProd(a, h)), node(gorgonia.Sub(h, a))))))
 	},
 	"layer norm": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.LayerNorm(node(gorgonia.Tanh(x)), node(gorgonia.Exp(g.Param("bias"))), g.Param("bias")))
@@ -149,7 +154,8 @@ var ownInput = graph.Input{Dim: 3, Vocab: []int{6}}
 func ownNet(t testing.TB, middle func(*graph.Graph, *gorgonia.Node) *gorgonia.Node) *nets.Net {
 	net, err := nets.Build(graph.Spec{
 		Name: "own",
-		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "square", Shape: []int{4, 4}}, {Name: "bias", Shape: []int{4}},
+		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "square", Shape: []int{4, 4}},
+			{Name: "bias", Shape: []int{4}},
 			{Name: "filter", Shape: []int{9, 2}}, {Name: "table", Shape: []int{6, 4}}},
 		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			x, err := gorgonia.Mul(g.Features(), g.Param("in"))
@@ -211,12 +217,14 @@ func TestEveryOpIsTested(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{
-		"MatMul false", "MatMul true", "Binary", "Unary", "Slope", "Assign", "Mask", "Sum false", "Sum true", "Maximum", "Softmax false", "Softmax true",
-		"SoftmaxPull false", "SoftmaxPull true", "MaxPool", "PoolPush", "PoolPull", "Permute", "Concat", "Slice", "Unslice false", "Unslice true",
-		"Recurrence false", "Recurrence true", "TimesPrevious false", "TimesPrevious true", "Normalise", "NormalisePull",
-		"Gather ids", "Gather window", "Gather pattern", "Scatter ids true", "Scatter ids false", "Scatter window false", "Scatter window true", "Scatter pattern false",
-		"Gather characters", "Gather character window", "Gather character parts", "Scatter characters true", "Scatter character window false",
-		"Scatter character parts false", "SegmentMax", "SegmentMaxPush", "SegmentMaxPull", "Bag true", "Bag false", "BagScatter true", "BagScatter false",
+		"MatMul false", "MatMul true", "Binary", "Unary", "Slope", "Assign", "Mask", "Sum false", "Sum true", "Maximum",
+		"Softmax false", "Softmax true", "SoftmaxPull false", "SoftmaxPull true", "MaxPool", "PoolPush", "PoolPull",
+		"Permute", "Concat", "Slice", "Unslice false", "Unslice true", "Recurrence false", "Recurrence true",
+		"TimesPrevious false", "TimesPrevious true", "Normalise", "NormalisePull", "Gather ids", "Gather window",
+		"Gather pattern", "Scatter ids true", "Scatter ids false", "Scatter window false", "Scatter window true",
+		"Scatter pattern false", "Gather characters", "Gather character window", "Gather character parts",
+		"Scatter characters true", "Scatter character window false", "Scatter character parts false", "SegmentMax",
+		"SegmentMaxPush", "SegmentMaxPull", "Bag true", "Bag false", "BagScatter true", "BagScatter false",
 	} {
 		if !seen["graph."+kind] {
 			t.Errorf("no network tested here has a %s", kind)

@@ -5,8 +5,8 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// pairs holds the indices that a gather reads for each pair of positions of a batch, −1 in padding. The head of a root pair is −1, too. The
-// ends of edges of a graph take the place of dependents and heads.
+// pairs holds the indices that a gather reads for each pair of positions of a batch, −1 in padding. The head of a root
+// pair is −1, too. The ends of edges of a graph take the place of dependents and heads.
 type pairs struct{ dependents, heads, distances device.Array[int32] }
 
 func (p pairs) of(kind graph.IndexKind) device.Array[int32] {
@@ -30,8 +30,8 @@ func bilinear(o graph.Bilinear, in graph.Instruction) command {
 func bilinearDependents(o graph.BilinearDependents, in graph.Instruction) command {
 	g, z, root := in.Args[0].Buffer, in.Args[1].Buffer, in.Args[2].Buffer
 	return func(e *Executor) {
-		e.entries("bilinear_dependents", in.Out.N, e.at(in.Out), e.at(g), e.at(z), e.at(root), e.batch.Chain, e.batch.Offsets, e.batch.Pairs,
-			int32(o.K), int32(o.E), device.Flag(in.Accumulate))
+		e.entries("bilinear_dependents", in.Out.N, e.at(in.Out), e.at(g), e.at(z), e.at(root), e.batch.Chain,
+			e.batch.Offsets, e.batch.Pairs, int32(o.K), int32(o.E), device.Flag(in.Accumulate))
 	}
 }
 
@@ -46,7 +46,8 @@ func bilinearHeads(o graph.BilinearHeads, in graph.Instruction) command {
 func bilinearRoot(o graph.BilinearRoot, in graph.Instruction) command {
 	g, x := in.Args[0].Buffer, in.Args[1].Buffer
 	return func(e *Executor) {
-		e.device.Launch("bilinear_root", device.Dim{X: o.E}, device.Dim{X: device.BlockThreads}, device.BlockThreads/32*8, e.at(g), e.at(x), e.batch.Chain, e.batch.Offsets, e.batch.Pairs,
+		e.device.Launch("bilinear_root", device.Dim{X: o.E}, device.Dim{X: device.BlockThreads}, device.BlockThreads/32*8,
+			e.at(g), e.at(x), e.batch.Chain, e.batch.Offsets, e.batch.Pairs,
 			int32(e.now.Rows), int32(o.K), int32(o.E), device.Flag(in.Accumulate), e.at(in.Out))
 	}
 }
@@ -54,7 +55,8 @@ func bilinearRoot(o graph.BilinearRoot, in graph.Instruction) command {
 func scatterDistances(o graph.Scatter, in graph.Instruction) command {
 	g := in.Args[0].Buffer
 	return func(e *Executor) {
-		e.entries("scatter_distances", in.Out.N, e.at(in.Out), e.at(g), e.batch.Chain, e.batch.Offsets, e.batch.Pairs, int32(o.Cols), device.Flag(in.Accumulate))
+		e.entries("scatter_distances", in.Out.N, e.at(in.Out), e.at(g), e.batch.Chain, e.batch.Offsets, e.batch.Pairs,
+			int32(o.Cols), device.Flag(in.Accumulate))
 	}
 }
 

@@ -33,13 +33,15 @@ func withPairs(d *structured.Dataset) *structured.Dataset {
 // everyPair has all ops on pairs, both overwriting and accumulating.
 var everyPair = graph.Spec{
 	Name: "pairs", Form: trees.SpanningTree{}.Form(3),
-	Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "forms", Shape: []int{4, 12}}, {Name: "root", Shape: []int{4}},
+	Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "forms", Shape: []int{4, 12}},
+		{Name: "root", Shape: []int{4}},
 		{Name: "out", Shape: []int{4, 3}}},
 	Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		x := node(gorgonia.Mul(g.Features(), g.Param("in")))
 		forms := node(gorgonia.Mul(x, g.Param("forms")))
 		arc := node(g.Bilinear(x, node(gorgonia.Tanh(x)), g.Param("root")))
-		label := node(gorgonia.Add(node(g.Dependents(node(gorgonia.Mul(x, g.Param("out"))))), node(g.Bilinear(forms, x, g.Param("root")))))
+		label := node(gorgonia.Add(node(g.Dependents(node(gorgonia.Mul(x, g.Param("out"))))),
+			node(g.Bilinear(forms, x, g.Param("root")))))
 		label = node(gorgonia.Add(label, node(gorgonia.Mul(node(gorgonia.Tanh(node(g.Heads(x)))), g.Param("out")))))
 		return []*gorgonia.Node{arc, label}, nil
 	},
@@ -54,10 +56,14 @@ func pairNets(t *testing.T) map[string]func() (*nets.Net, *structured.Dataset) {
 		}
 	}
 	return map[string]func() (*nets.Net, *structured.Dataset){
-		"words":      build(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, graph.Input{Vocab: []int{30, 5}}),
-		"characters": build(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5, LabelUnits: 4, CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{30}, Characters: 8}),
-		"features":   build(nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3, Activation: graph.Tanh}, graph.Input{Dim: 3}),
-		"recurrent":  build(nets.Config{Net: "biaffine", Recurrent: []int{4, 3}, ArcUnits: 3, LabelUnits: 2, Activation: graph.SiLU}, graph.Input{Vocab: []int{30}}),
+		"words": build(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5,
+			LabelUnits: 4, Dropout: 0.2}, graph.Input{Vocab: []int{30, 5}}),
+		"characters": build(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5,
+			LabelUnits: 4, CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{30}, Characters: 8}),
+		"features": build(nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3,
+			Activation: graph.Tanh}, graph.Input{Dim: 3}),
+		"recurrent": build(nets.Config{Net: "biaffine", Recurrent: []int{4, 3}, ArcUnits: 3, LabelUnits: 2,
+			Activation: graph.SiLU}, graph.Input{Vocab: []int{30}}),
 		"every op": func() (*nets.Net, *structured.Dataset) {
 			net, err := nets.Build(everyPair, graph.Input{Dim: 3})
 			cudatest.Must(t, err)
@@ -86,14 +92,16 @@ func TestPairsRefused(t *testing.T) {
 	reserve := func(spec graph.Spec, set *structured.Dataset) error {
 		net, err := nets.Build(spec, graph.Input{Dim: 3})
 		cudatest.Must(t, err)
-		return cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(resident.NewData(d, set), 2, 8, 3, 16))
+		return cudanets.NewExecutor(d, net,
+			device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(resident.NewData(d, set), 2, 8, 3, 16))
 	}
 	masked := everyPair
 	masked.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		x := node(gorgonia.Mul(g.Features(), g.Param("in")))
 		return []*gorgonia.Node{nil, node(gorgonia.Mul(node(g.Dropout(node(g.Heads(x)), 0.5)), g.Param("out")))}, nil
 	}
-	if err := reserve(masked, data); err == nil || !strings.Contains(err.Error(), "dropout mask") || !strings.Contains(err.Error(), "no kernel") {
+	if err := reserve(masked, data); err == nil || !strings.Contains(err.Error(), "dropout mask") ||
+		!strings.Contains(err.Error(), "no kernel") {
 		t.Errorf("dropout on pairs: %v", err)
 	}
 	four := everyPair
@@ -107,7 +115,8 @@ func TestPairsRefused(t *testing.T) {
 		t.Errorf("four parts: %v", err)
 	}
 	data.Tables[1] = &structured.Table{Name: trees.LabelRows, Offsets: []int{0, 8, 12}}
-	if err := reserve(everyPair, data); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), "3×3") {
+	if err := reserve(everyPair, data); err == nil || !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "3×3") {
 		t.Errorf("8 pairs of 3 words: %v", err)
 	}
 }

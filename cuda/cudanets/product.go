@@ -10,7 +10,8 @@ func matmul(o graph.MatMul, in graph.Instruction) command {
 	return func(e *Executor) { e.multiply(o, in, nil) }
 }
 
-// multiply enqueues a product, and the epilogue if it is not nil. Features that are not gathered are read where the data has them.
+// multiply enqueues a product, and the epilogue if it is not nil. Features that are not gathered are read where the
+// data has them.
 func (e *Executor) multiply(o graph.MatMul, in graph.Instruction, then *device.Epilogue) {
 	a, b, c, add := in.Args[0].Buffer, e.at(in.Args[1].Buffer), e.at(in.Out), beta(in.Accumulate)
 	switch {
@@ -23,7 +24,8 @@ func (e *Executor) multiply(o graph.MatMul, in graph.Instruction, then *device.E
 	}
 }
 
-// onlyMultiplied reports whether a program reads its features only as the first factor of products, row by row. Those can read them where the data has them.
+// onlyMultiplied reports whether a program reads its features only as the first factor of products, row by row. Those
+// can read them where the data has them.
 func onlyMultiplied(of *graph.Program, lists [][]graph.Instruction) bool {
 	for _, list := range lists {
 		for _, in := range list {
@@ -48,8 +50,9 @@ func (p *program) gathers(data *resident.Data) bool {
 	return p.Needs.Features && (!p.inPlace || data.Crops != nil)
 }
 
-// epilogue returns how many elementwise instructions after a product at the start of list the product's own kernel can do: as many as a launch of their own
-// could, if the first one reads the product. Other blocks still read the factors, so none may write there.
+// epilogue returns how many elementwise instructions after a product at the start of list the product's own kernel can
+// do: as many as a launch of their own could, if the first one reads the product. Other blocks still read the factors,
+// so none may write there.
 func (c *compiler) epilogue(list []graph.Instruction) int {
 	o, product := list[0].Op.(graph.MatMul)
 	if !product {
@@ -57,7 +60,8 @@ func (c *compiler) epilogue(list []graph.Instruction) int {
 	}
 	of, then := list[0], list[1:]
 	n := run(then)
-	if n == 0 || then[0].Out.N != of.Out.N || !reads(then[0], of.Out) || c.executor.apart || !c.executor.blas.HasEpilogues(o.Batch) {
+	if n == 0 || then[0].Out.N != of.Out.N || !reads(then[0], of.Out) || c.executor.apart ||
+		!c.executor.blas.HasEpilogues(o.Batch) {
 		return 0
 	}
 	for i, in := range then[:n] {
@@ -88,12 +92,13 @@ func reads(in graph.Instruction, b *graph.Buffer) bool {
 	return false
 }
 
-// productThen makes the command of a product and the elementwise instructions after it. The product itself goes to memory unless only the first of them
-// reads it.
+// productThen makes the command of a product and the elementwise instructions after it. The product itself goes to
+// memory unless only the first of them reads it.
 func (c *compiler) productThen(list []graph.Instruction) (command, error) {
 	of, start := list[0], len(c.steps)
 	if of.Out.Space != graph.SpaceArena || !c.onlyNext(list, 0) {
-		c.steps = step{code: codes["="], flags: stepStore, x: operand{mode: modeAccumulator}, space: of.Out.Space, offset: of.Out.Offset}.encode(c.steps)
+		c.steps = step{code: codes["="], flags: stepStore, x: operand{mode: modeAccumulator}, space: of.Out.Space,
+			offset: of.Out.Offset}.encode(c.steps)
 	}
 	_, hi, err := c.encode(list, 1)
 	o := of.Op.(graph.MatMul)

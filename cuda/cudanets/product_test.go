@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// What follows a product gives the same bits in the product's kernel as in one of its own: potentials, tangents and gradients, with widths that 4 divides or
-// not, of one tile or several, and with products that are added up from parts.
+// What follows a product gives the same bits in the product's kernel as in one of its own: potentials, tangents and
+// gradients, with widths that 4 divides or not, of one tile or several, and with products that are added up from parts.
 func TestEpiloguesKeepBits(t *testing.T) {
 	d, rng := cudatest.Device(t), rand.New(rand.NewPCG(11, 12))
 	type network struct {
@@ -79,7 +79,8 @@ func TestEpiloguesKeepBits(t *testing.T) {
 	}
 }
 
-// A product's kernel takes what follows unless that writes where other blocks still read the factors, or reads what other blocks have yet to write.
+// A product's kernel takes what follows unless that writes where other blocks still read the factors, or reads what
+// other blocks have yet to write.
 func TestEpilogueLeavesFactors(t *testing.T) {
 	blas := device.NewOwnBLAS(cudatest.Device(t), false)
 	defer blas.Close()
@@ -88,7 +89,8 @@ func TestEpilogueLeavesFactors(t *testing.T) {
 		return graph.Instruction{Op: graph.Assign{}, Out: to, Args: []graph.Operand{{Buffer: from, Expand: by}}}
 	}
 	x, w, y, z := at(0), at(12), at(24), at(36)
-	product := graph.Instruction{Op: graph.MatMul{Batch: 1, M: 3, N: 4, K: 3}, Out: y, Args: []graph.Operand{{Buffer: x}, {Buffer: w}}}
+	product := graph.Instruction{Op: graph.MatMul{Batch: 1, M: 3, N: 4, K: 3}, Out: y,
+		Args: []graph.Operand{{Buffer: x}, {Buffer: w}}}
 	turned := graph.Expand{Outer: 1, Repeat: 1, Inner: 12}
 	for what, c := range map[string]struct {
 		then []graph.Instruction
@@ -108,8 +110,8 @@ func TestEpilogueLeavesFactors(t *testing.T) {
 	}
 }
 
-// Products that read features where the data has them give the bits of products of gathered ones: potentials, tangents and gradients. Networks whose other ops
-// read the features gather them.
+// Products that read features where the data has them give the bits of products of gathered ones: potentials, tangents
+// and gradients. Networks whose other ops read the features gather them.
 func TestFeaturesInPlaceKeepBits(t *testing.T) {
 	d, rng := cudatest.Device(t), rand.New(rand.NewPCG(21, 22))
 	inPlace := 0

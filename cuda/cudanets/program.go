@@ -15,22 +15,24 @@ var errNotReserved = errors.New("cuda: a network was run before Reserve and Scor
 // program is a graph.Program on a device.
 type program struct {
 	*graph.Program
-	run   struct{ forward, pullback, push []command } // push adds to the potentials
-	final []int                                       // by command of pullback: weights 0 to final−1 change no more after it; 0: no news
+	run struct{ forward, pullback, push []command } // push adds to the potentials
+	// by command of pullback: weights 0 to final−1 change no more after it; 0: no news
+	final []int
 
 	arena, literals, features, boundary, edges device.Array[float32]
-	inPlace                                    bool                 // products read the features where the data has them, unless those are crops
-	steps                                      device.Array[uint64] // of elementwise runs
-	ids                                        map[int]device.Array[int32]
-	states                                     device.Array[uint64] // [layers×Rows] of dropout
-	layers                                     int
-	sort                                       sorting
-	partial                                    device.Array[float32] // partial sums of reductions
-	patterns                                   map[*int32]pattern
-	pairs                                      pairs
-	splits                                     splits
-	characters                                 characters
-	bags                                       map[bagTable]bool // that Pullback scatters to
+	// products read the features where the data has them, unless those are crops
+	inPlace    bool
+	steps      device.Array[uint64] // of elementwise runs
+	ids        map[int]device.Array[int32]
+	states     device.Array[uint64] // [layers×Rows] of dropout
+	layers     int
+	sort       sorting
+	partial    device.Array[float32] // partial sums of reductions
+	patterns   map[*int32]pattern
+	pairs      pairs
+	splits     splits
+	characters characters
+	bags       map[bagTable]bool // that Pullback scatters to
 }
 
 // command enqueues the work of one instruction, or of a run of elementwise instructions.
@@ -63,8 +65,8 @@ func ownCopy[E device.Element](o *owned, from []E, what string) device.Array[E] 
 	return x
 }
 
-// share returns n entries of an array that programs share. If the array is too small, share replaces it; programs that use the old array
-// keep it.
+// share returns n entries of an array that programs share. If the array is too small, share replaces it; programs that
+// use the old array keep it.
 func (e *Executor) share(x *device.Array[float32], n int, what string) device.Array[float32] {
 	if x.Len() < n {
 		*x = own[float32](&e.owned, n, what)
@@ -75,9 +77,11 @@ func (e *Executor) share(x *device.Array[float32], n int, what string) device.Ar
 // compile turns a program's instructions into commands, and allocates the memory that they need.
 func (e *Executor) compile(of *graph.Program) (*program, error) {
 	if n := len(of.Form.Parts); n > mostParts {
-		return nil, device.Unsupported("network %q has potentials of %d parts, the kernels support up to %d", e.net.Name(), n, mostParts)
+		return nil, device.Unsupported("network %q has potentials of %d parts, the kernels support up to %d",
+			e.net.Name(), n, mostParts)
 	}
-	p := &program{Program: of, ids: map[int]device.Array[int32]{}, patterns: map[*int32]pattern{}, bags: map[bagTable]bool{}}
+	p := &program{Program: of, ids: map[int]device.Array[int32]{}, patterns: map[*int32]pattern{},
+		bags: map[bagTable]bool{}}
 	lists := schedule(of)
 	for _, list := range lists {
 		for _, in := range list {
@@ -103,7 +107,8 @@ func (e *Executor) compile(of *graph.Program) (*program, error) {
 		p.ids[f] = own[int32](&e.owned, of.Rows, what)
 	}
 	if of.Needs.Pairs {
-		p.pairs = pairs{own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what)}
+		p.pairs = pairs{own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what),
+			own[int32](&e.owned, of.Pairs, what)}
 	}
 	if of.Needs.Split {
 		p.splits = splits{own[int32](&e.owned, of.Rows, what), own[int32](&e.owned, of.Rows, what)}
@@ -135,7 +140,8 @@ func (e *Executor) check32(in graph.Instruction) error {
 		n = max(n, a.Buffer.N)
 	}
 	if n > math.MaxInt32 {
-		return structured.BadInput("network %q: %s works on %d numbers at once, a CUDA kernel supports up to %d; use smaller layers or batches", e.net.Name(), in.Op, n, math.MaxInt32)
+		return structured.BadInput("network %q: %s works on %d numbers at once, a CUDA kernel supports up to %d; use "+
+			"smaller layers or batches", e.net.Name(), in.Op, n, math.MaxInt32)
 	}
 	return nil
 }
@@ -180,8 +186,9 @@ func (c *compiler) list(list []graph.Instruction) (commands []command, ends []in
 // mostSent is in how many parts a gradient is sent at most.
 const mostSent = 8
 
-// finals returns for each command of a pullback, after which ends of its instructions are done, how many weights, from the first one on, no later instruction changes, where these are many more
-// than at the last news: at least least, and a share of all. Otherwise it is 0, also after the last command.
+// finals returns for each command of a pullback, after which ends of its instructions are done, how many weights, from
+// the first one on, no later instruction changes, where these are many more than at the last news: at least least, and
+// a share of all. Otherwise it is 0, also after the last command.
 func finals(list []graph.Instruction, ends []int, dim, least int) []int {
 	final, told := make([]int, len(ends)), 0
 	least = max(least, device.CeilDiv(dim, mostSent))
@@ -298,5 +305,6 @@ func noKernel(o graph.Op) error {
 // entries launches a kernel with one thread for each of n entries; n and out are its last arguments.
 func (e *Executor) entries(kernel string, n int, out any, args ...any) {
 	const threads = 256
-	e.device.Launch(kernel, device.Dim{X: device.CeilDiv(n, threads)}, device.Dim{X: min(threads, 32*device.CeilDiv(n, 32))}, 0, append(args, uint32(n), out)...)
+	e.device.Launch(kernel, device.Dim{X: device.CeilDiv(n, threads)},
+		device.Dim{X: min(threads, 32*device.CeilDiv(n, 32))}, 0, append(args, uint32(n), out)...)
 }

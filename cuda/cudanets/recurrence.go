@@ -26,9 +26,10 @@ func (c *compiler) recurrence(o graph.Recurrence, in graph.Instruction) command 
 			return
 		}
 		factors, values := e.now.partial.Slice(0, blocks), e.now.partial.Slice(blocks, 2*blocks)
-		e.entries("recurrence_blocks", blocks, values, e.at(a), e.at(b), x.Chain, int32(rows), cols, int32(recurrenceStep), forward, adjoint, factors)
-		e.entries("recurrence_rest", blocks, e.at(in.Out), e.at(a), e.at(b), x.Chain, x.Offsets, int32(rows), cols, int32(recurrenceStep), forward, adjoint,
-			factors, values)
+		e.entries("recurrence_blocks", blocks, values, e.at(a), e.at(b), x.Chain, int32(rows), cols, int32(recurrenceStep),
+			forward, adjoint, factors)
+		e.entries("recurrence_rest", blocks, e.at(in.Out), e.at(a), e.at(b), x.Chain, x.Offsets, int32(rows), cols,
+			int32(recurrenceStep), forward, adjoint, factors, values)
 	}
 }
 
@@ -36,7 +37,8 @@ func timesPrevious(o graph.TimesPrevious, in graph.Instruction) command {
 	x, h := in.Args[0].Buffer, in.Args[1].Buffer
 	rows := in.Out.N / o.Cols
 	return func(e *Executor) {
-		e.entries("times_previous", in.Out.N, e.at(in.Out), e.at(x), e.at(h), e.batch.Chain, int32(rows), int32(o.Cols), int32(o.Forward),
+		e.entries("times_previous", in.Out.N, e.at(in.Out), e.at(x), e.at(h), e.batch.Chain, int32(rows),
+			int32(o.Cols), int32(o.Forward),
 			device.Flag(in.Accumulate))
 	}
 }

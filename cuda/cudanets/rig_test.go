@@ -38,9 +38,11 @@ func newRig(t testing.TB, d *device.Device, net *nets.Net, data *structured.Data
 		edges *= rows
 	}
 	batch := resident.NewBatch(resident.NewData(d, data), data.Len()+1, rows, longest)
-	return &rig{t: t, device: d, net: net, data: data, batch: batch, blas: device.NewBLAS(d, false), rng: rand.New(rand.NewPCG(1, 2)),
-		θ: &cudaoracles.Chains{B: batch.Chains, N: rows, Y: y, Longest: longest, Offsets: batch.Offsets, PerPosition: perPosition,
-			Node: device.New[float32](d, rows*y, "nodes"), Edge: device.New[float32](d, edges, "edges")}}
+	return &rig{t: t, device: d, net: net, data: data, batch: batch, blas: device.NewBLAS(d, false),
+		rng: rand.New(rand.NewPCG(1, 2)),
+		θ: &cudaoracles.Chains{B: batch.Chains, N: rows, Y: y, Longest: longest,
+			Offsets: batch.Offsets, PerPosition: perPosition, Node: device.New[float32](d, rows*y, "nodes"),
+			Edge: device.New[float32](d, edges, "edges")}}
 }
 
 // executor returns a new, reserved executor.

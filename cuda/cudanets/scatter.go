@@ -35,12 +35,15 @@ func (s *sorting) allocate(o *owned, n sortingNeeds, what string) {
 	s.parts = own[float32](o, n.parts, what)
 }
 
-// scatterIds sorts the batch's ids, one for each of the argument's rows, which makes the terms of each row of the table adjacent.
-func (c *compiler) scatterIds(o graph.Scatter, in graph.Instruction, rows int, idsOf func(e *Executor) device.Array[int32]) command {
+// scatterIds sorts the batch's ids, one for each of the argument's rows, which makes the terms of each row of the table
+// adjacent.
+func (c *compiler) scatterIds(o graph.Scatter, in graph.Instruction, rows int,
+	idsOf func(e *Executor) device.Array[int32]) command {
 	g, cols, vocab := in.Args[0].Buffer, o.Cols, in.Out.N/o.Cols
 	stretches := device.CeilDiv(rows, scatterStretch)
 	n := &c.sort
-	n.rows, n.counts, n.parts = max(n.rows, rows), max(n.counts, 256*device.CeilDiv(rows, sortStretch(rows))), max(n.parts, 2*stretches*cols)
+	n.rows, n.counts, n.parts = max(n.rows, rows), max(n.counts, 256*device.CeilDiv(rows, sortStretch(rows))),
+		max(n.parts, 2*stretches*cols)
 	passes := (bits.Len(uint(vocab)) + 7) / 8 // padding is sorted as the number vocab
 	return func(e *Executor) {
 		ids, order := e.sorted(idsOf(e), vocab, passes)
@@ -50,8 +53,10 @@ func (c *compiler) scatterIds(o graph.Scatter, in graph.Instruction, rows int, i
 		}
 		threads := min(128, 32*device.CeilDiv(cols, 32))
 		grid := device.Dim{X: stretches, Y: device.CeilDiv(cols, threads)}
-		e.device.Launch("scatter_runs", grid, device.Dim{X: threads}, 0, ids, order, e.at(g), int32(rows), int32(vocab), int32(cols), int32(scatterStretch), parts, out)
-		e.device.Launch("scatter_spans", grid, device.Dim{X: threads}, 0, ids, int32(rows), int32(vocab), int32(cols), int32(scatterStretch), parts, out)
+		e.device.Launch("scatter_runs", grid, device.Dim{X: threads}, 0, ids, order, e.at(g), int32(rows), int32(vocab),
+			int32(cols), int32(scatterStretch), parts, out)
+		e.device.Launch("scatter_spans", grid, device.Dim{X: threads}, 0, ids, int32(rows), int32(vocab), int32(cols),
+			int32(scatterStretch), parts, out)
 	}
 }
 
@@ -68,7 +73,8 @@ func (e *Executor) sorted(ids device.Array[int32], padding, passes int) (keys, o
 		}
 		e.device.Launch("sort_count", warps, block, 256*4, s.keys[from], int32(n), int32(8*k), int32(stretch), s.counts)
 		e.device.Launch("sort_scan", device.Dim{X: 1}, device.Dim{X: 256}, 256*4, s.counts, int32(warps.X))
-		e.device.Launch("sort_move", warps, block, 256*4, s.keys[from], before, int32(n), int32(8*k), int32(stretch), s.counts, s.keys[to], s.order[to])
+		e.device.Launch("sort_move", warps, block, 256*4, s.keys[from], before, int32(n), int32(8*k), int32(stretch),
+			s.counts, s.keys[to], s.order[to])
 	}
 	return s.keys[passes%2], s.order[passes%2]
 }

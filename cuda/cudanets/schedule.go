@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// schedule returns a program's forward, pullback and push lists as a device runs them: forward writes the potentials directly to their
-// own spaces, push adds the tangents to them.
+// schedule returns a program's forward, pullback and push lists as a device runs them: forward writes the potentials
+// directly to their own spaces, push adds the tangents to them.
 func schedule(of *graph.Program) [3][]graph.Instruction {
 	lists := [3][]graph.Instruction{slices.Clone(of.Forward), slices.Clone(of.Pullback), slices.Clone(of.Push)}
 	reads := readings(lists[:])
@@ -50,8 +50,8 @@ func replace(list []graph.Instruction, old, by *graph.Buffer) {
 	}
 }
 
-// addLater turns an assignment followed by an added product into a product followed by an addition. The product then need not read its
-// output: x, then += A·B becomes A·B, then += x.
+// addLater turns an assignment followed by an added product into a product followed by an addition. The product then
+// need not read its output: x, then += A·B becomes A·B, then += x.
 func addLater(list []graph.Instruction) []graph.Instruction {
 	for i := range len(list) - 1 {
 		x, y := list[i], list[i+1]
@@ -73,7 +73,9 @@ func maskLater(list []graph.Instruction) []graph.Instruction {
 			continue
 		}
 		to := i
-		for to+1 < len(list) && !slices.ContainsFunc(list[to+1].Args, func(a graph.Operand) bool { return a.Buffer == mask.Out }) {
+		for to+1 < len(list) && !slices.ContainsFunc(list[to+1].Args, func(a graph.Operand) bool {
+			return a.Buffer == mask.Out
+		}) {
 			to++
 		}
 		copy(list[i:], list[i+1:to+1])

@@ -33,7 +33,8 @@ func TestRun(t *testing.T) {
 		{"writes shifted what was written", 1, []graph.Instruction{from(x, weights), from(arena(4, 8), y)}},
 		{"spreads what was written", 1, []graph.Instruction{from(x, weights), spread(y, arena(0, 2))}},
 		{"writes what was spread", 1, []graph.Instruction{spread(y, arena(0, 2)), from(x, weights)}},
-		{"the same place of another space", 2, []graph.Instruction{from(x, weights), spread(y, &graph.Buffer{Space: graph.SpaceWeights, N: 2})}},
+		{"the same place of another space", 2,
+			[]graph.Instruction{from(x, weights), spread(y, &graph.Buffer{Space: graph.SpaceWeights, N: 2})}},
 	} {
 		if got := run(c.list); got != c.want {
 			t.Errorf("%s: a run of %d, want %d", c.what, got, c.want)

@@ -123,20 +123,24 @@ func (s *SparseLinear) Pullback(v Parts, grad device.Array[float32]) {
 	yy := s.labels * s.labels
 	to := grad.Slice(s.transitions, s.transitions+yy)
 	if !s.perPosition {
-		d.Launch("add", device.Dim{X: device.CeilDiv(yy, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0, edge, to, int32(yy))
+		d.Launch("add", device.Dim{X: device.CeilDiv(yy, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0, edge,
+			to, int32(yy))
 		return
 	}
 	s.edges.pullback(d, edge, b, grad)
 	blocks := device.CeilDiv(b.Rows, sumRows)
-	d.Launch("sum_rows", device.Dim{X: blocks, Y: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, edge, s.blockSums[b.Rows], int32(b.Rows), int32(yy))
-	d.Launch("sum_parts", device.Dim{X: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, s.blockSums[b.Rows], to, int32(blocks), int32(yy))
+	d.Launch("sum_rows", device.Dim{X: blocks, Y: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads},
+		device.BlockThreads*8, edge, s.blockSums[b.Rows], int32(b.Rows), int32(yy))
+	d.Launch("sum_parts", device.Dim{X: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8,
+		s.blockSums[b.Rows], to, int32(blocks), int32(yy))
 }
 
-// scansPerSort is an estimate of how many entries of the transposed inputs can be passed over in the time in which one entry of a batch's own
-// attributes is sorted.
+// scansPerSort is an estimate of how many entries of the transposed inputs can be passed over in the time in which one
+// entry of a batch's own attributes is sorted.
 const scansPerSort = 8
 
-// large reports whether batches of b's capacities are pulled back through the transposed inputs of all data: those with a good part of the rows.
+// large reports whether batches of b's capacities are pulled back through the transposed inputs of all data: those with
+// a good part of the rows.
 func (r *sparseRows) large(b *resident.Batch) bool {
 	return scansPerSort*r.source(b).Len() >= len(r.host.Offsets)-1
 }
@@ -170,19 +174,23 @@ func (r *sparseRows) free(d *device.Device) {
 }
 
 // score sets each row of to to base (zero if base is empty) plus the rows of w of its attributes, times their values.
-func (r *sparseRows) score(d *device.Device, w, base device.Array[float32], b *resident.Batch, to device.Array[float32], width int) {
+func (r *sparseRows) score(d *device.Device, w, base device.Array[float32], b *resident.Batch, to device.Array[float32],
+	width int) {
 	attributes := r.attributes
 	if attributes == nil || r.lo == r.hi {
 		attributes = &resident.Sparse{}
 	}
 	group := lanesFor(width)
-	d.Launch("sparse_score", device.Dim{X: device.CeilDiv(b.Rows, device.BlockThreads/group), Y: device.CeilDiv(width, 32)}, device.Dim{X: device.BlockThreads}, 0,
+	d.Launch("sparse_score",
+		device.Dim{X: device.CeilDiv(b.Rows, device.BlockThreads/group), Y: device.CeilDiv(width, 32)},
+		device.Dim{X: device.BlockThreads}, 0,
 		w.Slice(r.lo, r.hi), base, attributes.Offsets, attributes.Index, attributes.Value, b.Source, to,
 		int32(b.Rows), int32(width), int32(group))
 }
 
 // pullback adds rows of v, times the values of their attributes, to the attributes' rows of grad.
-func (r *sparseRows) pullback(d *device.Device, v device.Array[float32], b *resident.Batch, grad device.Array[float32]) {
+func (r *sparseRows) pullback(d *device.Device, v device.Array[float32], b *resident.Batch,
+	grad device.Array[float32]) {
 	to := grad.Slice(r.lo, r.hi)
 	switch {
 	case r.attributes == nil || r.lo == r.hi:

@@ -17,7 +17,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// marginals draws numbers in the shape of a batch's marginals; they are zero where chains start, and at every other position.
+// marginals draws numbers in the shape of a batch's marginals; they are zero where chains start, and at every other
+// position.
 func marginals(rng *rand.Rand, batch *structured.Batch, labels int, perPosition bool) *structured.Marginals {
 	all := new(structured.Marginals)
 	all.Resize(batch, chains.Form(labels, perPosition))
@@ -39,7 +40,8 @@ func marginals(rng *rand.Rand, batch *structured.Batch, labels int, perPosition 
 // scored is the result of a scorer on the device, with capacities beyond the batch.
 type scored struct{ node, edge, grad []float32 }
 
-func runSparse(d *device.Device, set *structured.Dataset, net *sparse.Linear, examples []int, w []float32, pulled *structured.Marginals,
+func runSparse(d *device.Device, set *structured.Dataset, net *sparse.Linear, examples []int, w []float32,
+	pulled *structured.Marginals,
 	count, rows int, captured bool) scored {
 	data := resident.NewData(d, set)
 	s := cudanets.NewSparseLinear(net, data)
@@ -66,7 +68,8 @@ func runSparse(d *device.Device, set *structured.Dataset, net *sparse.Linear, ex
 	}
 	θ.Node, θ.Edge = device.New[float32](d, rows*y, "θ"), device.New[float32](d, size, "θ")
 	weights, grad := cudatest.Uploaded(d, w), device.New[float32](d, len(w), "a gradient")
-	node, edge := cudatest.Uploaded(d, slices.Concat(v.Node, make([]float32, rows*y-len(v.Node)))), cudatest.Uploaded(d, edges)
+	node, edge := cudatest.Uploaded(d, slices.Concat(v.Node, make([]float32, rows*y-len(v.Node)))),
+		cudatest.Uploaded(d, edges)
 	all := func() {
 		device.Zero(d, grad)
 		s.Score(weights, batch, θ.Parts())
@@ -130,7 +133,8 @@ func TestSparseLinearIsThatOfTheHost(t *testing.T) {
 			cudatest.Near(t, "edge potentials", first.edge[:len(θ.Parts[1].Values)], θ.Parts[1].Values, 1e-5)
 			cudatest.Near(t, "gradient", first.grad, grad, 1e-5)
 			second := runSparse(d, set, net, c.examples, w, v, c.chains, c.rows, true)
-			if !slices.Equal(first.grad, second.grad) || !slices.Equal(first.node, second.node) || !slices.Equal(first.edge, second.edge) {
+			if !slices.Equal(first.grad, second.grad) || !slices.Equal(first.node, second.node) ||
+				!slices.Equal(first.edge, second.edge) {
 				t.Error("a replayed graph gives other bits")
 			}
 		})
@@ -163,7 +167,8 @@ func TestListsTakeAFullBatch(t *testing.T) {
 	cudatest.Near(t, "gradient", runSparse(d, set, net, examples, w, v, 2, 10, false).grad, grad, 1e-6)
 }
 
-// A small batch of a large data set is pulled back through its own attributes, however few there are; a large one through all lists.
+// A small batch of a large data set is pulled back through its own attributes, however few there are; a large one
+// through all lists.
 func TestSmallBatchesDoNotScanAllData(t *testing.T) {
 	d := cudatest.Device(t)
 	rng := rand.New(rand.NewPCG(8, 1))
@@ -181,8 +186,10 @@ func TestSmallBatchesDoNotScanAllData(t *testing.T) {
 		cudatest.Must(t, worker.Pullback(v, grad))
 		scans, sorts := d.Launches("transpose_sum"), d.Launches("inverse_sum")
 		cudatest.Near(t, "gradient", runSparse(d, set, net, c.examples, w, v, 3, c.rows, false).grad, grad, 1e-5)
-		if scans, sorts = d.Launches("transpose_sum")-scans, d.Launches("inverse_sum")-sorts; scans != c.scans || sorts != c.sorts {
-			t.Errorf("%d rows of %d: %d scans and %d sorts, expected %d and %d", c.rows, set.Positions(), scans, sorts, c.scans, c.sorts)
+		if scans, sorts = d.Launches("transpose_sum")-scans, d.Launches("inverse_sum")-sorts; scans != c.scans ||
+			sorts != c.sorts {
+			t.Errorf("%d rows of %d: %d scans and %d sorts, expected %d and %d", c.rows, set.Positions(),
+				scans, sorts, c.scans, c.sorts)
 		}
 	}
 }

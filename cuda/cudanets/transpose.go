@@ -5,8 +5,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// transpose lists the positions of each attribute, in order. Lists are split into segments, so that the work per attribute is
-// balanced.
+// transpose lists the positions of each attribute, in order. Lists are split into segments, so that the work per
+// attribute is balanced.
 type transpose struct {
 	width    int
 	segments int
@@ -68,7 +68,8 @@ func newTranspose(d *device.Device, x *structured.Sparse, attributes, width int)
 	}
 	what := "the transposed attributes"
 	t.segments, t.cut = len(attribute), len(cuts)
-	t.attribute, t.lo, t.part = device.NewFrom(d, attribute, what), device.NewFrom(d, lo, what), device.NewFrom(d, part, what)
+	t.attribute, t.lo, t.part = device.NewFrom(d, attribute, what), device.NewFrom(d, lo, what),
+		device.NewFrom(d, part, what)
 	t.position, t.value = device.NewFrom(d, position, what), device.NewFrom(d, value, what)
 	t.cuts, t.first = device.NewFrom(d, cuts, what), device.NewFrom(d, first, what)
 	t.parts = device.New[float32](d, int(first[len(first)-1])*width, what)
@@ -85,13 +86,17 @@ func (t *transpose) free(d *device.Device) {
 	device.Free(d, t.parts)
 }
 
-// pullback adds rows of v [rows×width], times the values of their attributes, to the attributes' rows of to. Row r of v is that of row
-// source[r] of the data.
-func (t *transpose) pullback(d *device.Device, v device.Array[float32], source device.Array[int32], to device.Array[float32]) {
+// pullback adds rows of v [rows×width], times the values of their attributes, to the attributes' rows of to. Row r of v
+// is that of row source[r] of the data.
+func (t *transpose) pullback(d *device.Device, v device.Array[float32], source device.Array[int32],
+	to device.Array[float32]) {
 	block, warps, columns := device.Dim{X: device.BlockThreads}, device.BlockThreads/32, device.CeilDiv(t.width, 32)
 	device.Zero(d, t.place)
-	d.Launch("transpose_mark", device.Dim{X: device.CeilDiv(source.Len(), warps)}, block, 0, source, v, t.place, int32(source.Len()), int32(t.width))
-	d.Launch("transpose_sum", device.Dim{X: device.CeilDiv(t.segments, warps), Y: columns}, block, 0, t.attribute, t.lo, t.position, t.value, t.part,
+	d.Launch("transpose_mark", device.Dim{X: device.CeilDiv(source.Len(), warps)}, block, 0, source, v, t.place,
+		int32(source.Len()), int32(t.width))
+	d.Launch("transpose_sum", device.Dim{X: device.CeilDiv(t.segments, warps), Y: columns}, block, 0, t.attribute, t.lo,
+		t.position, t.value, t.part,
 		t.place, v, to, t.parts, int32(t.segments), int32(t.width), int32(lanesFor(t.width)))
-	d.Launch("transpose_join", device.Dim{X: t.cut, Y: columns}, device.Dim{X: sumThreads}, sumThreads*4, t.cuts, t.first, t.parts, to, int32(t.width))
+	d.Launch("transpose_join", device.Dim{X: t.cut, Y: columns}, device.Dim{X: sumThreads}, sumThreads*4, t.cuts, t.first,
+		t.parts, to, int32(t.width))
 }

@@ -18,7 +18,8 @@ func TestWidths(t *testing.T) {
 	cudatest.Must(t, err)
 	narrow, err := nets.New(nets.Config{Net: "linear"}, graph.Input{Dim: 30}, 4)
 	cudatest.Must(t, err)
-	pairs, err := nets.Make(nets.Config{Net: "biaffine", Channels: []int{9}, Window: 1, ArcUnits: 5, LabelUnits: 4}, graph.Input{Dim: 3},
+	pairs, err := nets.Make(nets.Config{Net: "biaffine", Channels: []int{9}, Window: 1, ArcUnits: 5, LabelUnits: 4},
+		graph.Input{Dim: 3},
 		nets.Output{Labels: 7, Form: trees.SpanningTree{}.Form(7)})
 	cudatest.Must(t, err)
 	words, err := nets.Build(everyWord, graph.Input{Characters: 7, Attributes: 300})

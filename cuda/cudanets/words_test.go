@@ -27,14 +27,16 @@ var everyWord = graph.Spec{
 		x := node(g.Characters(g.Param("characters")))
 		window := node(gorgonia.Mul(node(g.CharacterWindow(node(gorgonia.Tanh(x)), 3)), g.Param("filters")))
 		parts := node(g.CharacterConvolution(node(gorgonia.Mul(g.Param("characters"), g.Param("side by side"))), 3))
-		words := node(gorgonia.Add(node(g.SegmentMax(node(gorgonia.Add(window, parts)))), node(g.SegmentMax(node(gorgonia.Neg(window))))))
+		words := node(gorgonia.Add(node(g.SegmentMax(node(gorgonia.Add(window, parts)))),
+			node(g.SegmentMax(node(gorgonia.Neg(window))))))
 		words = node(gorgonia.Add(words, node(g.Bag(g.Param("attributes")))))
 		words = node(gorgonia.Add(node(gorgonia.Tanh(words)), node(g.Bag(node(gorgonia.Tanh(g.Param("attributes")))))))
 		return node(gorgonia.Mul(words, g.Param("out"))), nil, nil
 	},
 }
 
-// Ops on characters and attributes equal the CPU's, in small batches and in those that are pulled back through all attributes of the data.
+// Ops on characters and attributes equal the CPU's, in small batches and in those that are pulled back through all
+// attributes of the data.
 func TestWordsEqualCPU(t *testing.T) {
 	input := graph.Input{Characters: 7, Attributes: 300}
 	for _, lengths := range [][]int{{3, 1, 0, 4, 2}, {40, 60, 7}, {1}} {
@@ -94,7 +96,8 @@ func TestWordsRefused(t *testing.T) {
 	} {
 		data := cudatest.RandomData(rand.New(rand.NewPCG(15, 4)), input, 3, 9)
 		spoil(data)
-		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(resident.NewBatch(resident.NewData(d, data), 1, 16, 9))
+		err := cudanets.NewExecutor(d, net,
+			device.NewBLAS(d, false)).Reserve(resident.NewBatch(resident.NewData(d, data), 1, 16, 9))
 		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}

@@ -68,13 +68,16 @@ func newBatch(d *device.Device, θ *potentials, gold []int32, h chains.Hamming) 
 		b.θ.Edge = cudatest.Uploaded(d, θ.Edge)
 	}
 	if gold != nil {
-		b.loss = cudaoracles.Augmentation{Gold: cudatest.Uploaded(d, append(slices.Clone(gold), -1, -1, -1, -1, -1)), ByLength: h.ByLength, Loss: true}
+		b.loss = cudaoracles.Augmentation{Gold: cudatest.Uploaded(d, append(slices.Clone(gold), -1, -1, -1, -1, -1)),
+			ByLength: h.ByLength, Loss: true}
 		if h.LabelWeights != nil {
 			b.loss.Cost = cudatest.Uploaded(d, h.LabelWeights)
 		}
 	}
-	b.out = cudaoracles.Answer{Value: device.New[float64](d, b.θ.B, "test"), Max: device.New[float64](d, b.θ.B, "test"), Gold: device.New[float64](d, b.θ.B, "test"),
-		Node: device.New[float32](d, b.θ.N*θ.Y, "test"), Edge: device.New[float32](d, edges, "test"), Exact: device.New[int32](d, b.θ.B, "test")}
+	b.out = cudaoracles.Answer{Value: device.New[float64](d, b.θ.B, "test"), Max: device.New[float64](d, b.θ.B, "test"),
+		Gold: device.New[float64](d, b.θ.B, "test"), Node: device.New[float32](d, b.θ.N*θ.Y, "test"),
+		Edge:  device.New[float32](d, edges, "test"),
+		Exact: device.New[int32](d, b.θ.B, "test")}
 	return b
 }
 
@@ -88,17 +91,20 @@ func (b *batchOnDevice) forget() {
 }
 
 func (b *batchOnDevice) download() *hostAnswer {
-	return &hostAnswer{value: cudatest.Downloaded(b.d, b.out.Value), max: cudatest.Downloaded(b.d, b.out.Max), gold: cudatest.Downloaded(b.d, b.out.Gold),
-		node: cudatest.Downloaded(b.d, b.out.Node), edge: cudatest.Downloaded(b.d, b.out.Edge), exact: cudatest.Downloaded(b.d, b.out.Exact)}
+	return &hostAnswer{value: cudatest.Downloaded(b.d, b.out.Value), max: cudatest.Downloaded(b.d, b.out.Max),
+		gold: cudatest.Downloaded(b.d, b.out.Gold), node: cudatest.Downloaded(b.d, b.out.Node),
+		edge:  cudatest.Downloaded(b.d, b.out.Edge),
+		exact: cudatest.Downloaded(b.d, b.out.Exact)}
 }
 
-// Answers with a loss, in arrays larger than the batch, equal the CPU's and are zero in padding; a second run and a captured graph give
-// the same bits.
+// Answers with a loss, in arrays larger than the batch, equal the CPU's and are zero in padding; a second run and a
+// captured graph give the same bits.
 func TestAnswerAgreesWithCPU(t *testing.T) {
 	d := cudatest.Device(t)
 	host := chain.NewPlain()
 	r := rand.New(rand.NewPCG(3, 4))
-	smoothings := []oracles.Smoothing{{Kind: oracles.None}, {Kind: oracles.L2, Mu: 1, K: 5}, {Kind: oracles.L2, Mu: 0.2, K: 1}, {Kind: oracles.L2, Mu: 2},
+	smoothings := []oracles.Smoothing{{Kind: oracles.None}, {Kind: oracles.L2, Mu: 1, K: 5},
+		{Kind: oracles.L2, Mu: 0.2, K: 1}, {Kind: oracles.L2, Mu: 2},
 		{Kind: oracles.L2, Mu: 30, MaxK: 7}, {Kind: oracles.Entropy, Mu: 1}, {Kind: oracles.Entropy, Mu: 1e-3}}
 	for _, y := range []int{1, 2, 3, 32, 33, 200} {
 		for _, perPosition := range []bool{false, true} {
@@ -143,7 +149,8 @@ func TestAnswerAgreesWithCPU(t *testing.T) {
 }
 
 // checkAnswer compares an answer with the CPU's.
-func checkAnswer(t *testing.T, name string, got *hostAnswer, host oracles.Oracle, θ *potentials, gold []int32, h chains.Hamming, s oracles.Smoothing) {
+func checkAnswer(t *testing.T, name string, got *hostAnswer, host oracles.Oracle, θ *potentials, gold []int32,
+	h chains.Hamming, s oracles.Smoothing) {
 	t.Helper()
 	count, positions, yy := θ.Len(), θ.Positions(), θ.Y*θ.Y
 	scores := make([]float64, count)

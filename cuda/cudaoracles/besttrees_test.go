@@ -26,7 +26,8 @@ func wholeNumbers(θ *structured.Potentials, most int32, r *rand.Rand) {
 	}
 }
 
-// drawGold draws heads and relations, some unknown, as cudaoracles.GoldTrees has them, and as structured.Gold for each sentence.
+// drawGold draws heads and relations, some unknown, as cudaoracles.GoldTrees has them, and as structured.Gold for each
+// sentence.
 func drawGold(r *rand.Rand, θ *structured.Potentials) (head, relation []int32, gold []structured.Gold) {
 	for b := range θ.Len() {
 		n := (θ.Outputs[b+1] - θ.Outputs[b]) / 2
@@ -47,8 +48,8 @@ func drawGold(r *rand.Rand, θ *structured.Potentials) (head, relation []int32, 
 	return head, relation, gold
 }
 
-// Best trees are those of the CPU, with the same ties and values to the bit: of real and of whole numbers, few or many of them forbidden, with the loss and
-// without, in shared memory and not.
+// Best trees are those of the CPU, with the same ties and values to the bit: of real and of whole numbers, few or many
+// of them forbidden, with the loss and without, in shared memory and not.
 func TestBestTreesAreThoseOfTheCPU(t *testing.T) {
 	d := cudatest.Device(t)
 	for _, nonProjective := range []bool{false, true} {
@@ -56,7 +57,8 @@ func TestBestTreesAreThoseOfTheCPU(t *testing.T) {
 			scale, forbidden float64
 			most             int32 // of whole numbers; 0: real ones
 			relations        int
-		}{{1, 0, 0, 1}, {1, 0.3, 0, 3}, {1e4, 0.1, 0, 40}, {1e-3, 0.6, 0, 2}, {0, 0, 1, 2}, {0, 0, 2, 1}, {0, 0.2, 2, 34}, {0, 0.5, 3, 2}, {0, 0.8, 2, 1}} {
+		}{{1, 0, 0, 1}, {1, 0.3, 0, 3}, {1e4, 0.1, 0, 40}, {1e-3, 0.6, 0, 2}, {0, 0, 1, 2}, {0, 0, 2, 1}, {0, 0.2, 2, 34},
+			{0, 0.5, 3, 2}, {0, 0.8, 2, 1}} {
 			for seed := range uint64(4) {
 				r := rand.New(rand.NewPCG(seed, uint64(k)))
 				lengths := []int{3, 0, 1, 2, 1 + r.IntN(9), 5, 4}
@@ -89,7 +91,8 @@ func checkBestTrees(t *testing.T, d *device.Device, r *rand.Rand, θ *structured
 		on, o := cases.TreesOn(d, θ, 1+c.shared%7), cudaoracles.NewBestTrees(d)
 		best, values := cudaoracles.NewHeads(d, on), cudatest.Uploaded(d, make([]float64, on.B))
 		arcs, labels := device.New[float32](d, on.P, "arcs"), device.New[float32](d, on.P*on.R, "labels")
-		a := cudaoracles.GoldTrees{Source: cudatest.Uploaded(d, source), Head: cudatest.Uploaded(d, head), Relation: cudatest.Uploaded(d, relation), Loss: c.loss}
+		a := cudaoracles.GoldTrees{Source: cudatest.Uploaded(d, source), Head: cudatest.Uploaded(d, head),
+			Relation: cudatest.Uploaded(d, relation), Loss: c.loss}
 		o.Max(on, a, best, values, cudaoracles.FiniteTrees{})
 		o.Indicators(on, best, arcs, labels)
 		cudatest.Must(t, d.Err())
@@ -125,16 +128,19 @@ func checkBestTrees(t *testing.T, d *device.Device, r *rand.Rand, θ *structured
 					wantHead, wantLabel = -1, -1
 				}
 				if column[word] != wantHead || label[word] != wantLabel {
-					t.Fatalf("%s, loss %v: sentence %d of %d words: word %d has head %d and relation %d, want %d and %d", name, c.loss, b, n, k, column[word], label[word], wantHead, wantLabel)
+					t.Fatalf("%s, loss %v: sentence %d of %d words: word %d has head %d and relation %d, want %d and %d", name, c.loss,
+						b, n, k, column[word], label[word], wantHead, wantLabel)
 				}
 			}
 		}
 		arc := cudatest.Downloaded(d, arcs)
-		if !slices.Equal(arc[:len(u.Parts[0].Values)], u.Parts[0].Values) || slices.Max(append(arc[len(u.Parts[0].Values):], 0)) != 0 {
+		if !slices.Equal(arc[:len(u.Parts[0].Values)], u.Parts[0].Values) ||
+			slices.Max(append(arc[len(u.Parts[0].Values):], 0)) != 0 {
 			t.Fatalf("%s: indicators of arcs", name)
 		}
 		rows := cudatest.Downloaded(d, labels)
-		if !slices.Equal(rows[:len(u.Parts[1].Values)], u.Parts[1].Values) || slices.Max(append(rows[len(u.Parts[1].Values):], 0)) != 0 {
+		if !slices.Equal(rows[:len(u.Parts[1].Values)], u.Parts[1].Values) ||
+			slices.Max(append(rows[len(u.Parts[1].Values):], 0)) != 0 {
 			t.Fatalf("%s: indicators of relations", name)
 		}
 		o.Free()

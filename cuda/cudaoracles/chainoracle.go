@@ -11,8 +11,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// ChainOracle is a device oracle for linear chains whose potentials and answers are in the host's memory; each call copies them to the
-// device and back. After a device error (see Device.Err), values are NaN, and labels and marginals 0.
+// ChainOracle is a device oracle for linear chains whose potentials and answers are in the host's memory; each call
+// copies them to the device and back. After a device error (see Device.Err), values are NaN, and labels and marginals
+// 0.
 type ChainOracle struct {
 	d *device.Device
 	o *Oracle
@@ -34,7 +35,8 @@ var (
 	_ oracles.Rounder = (*ChainOracle)(nil)
 )
 
-// Rounding implements oracles.Rounder. The kernels add and multiply in float32 as those of the CPU do, in no longer sums, so that its bounds hold.
+// Rounding implements oracles.Rounder. The kernels add and multiply in float32 as those of the CPU do, in no longer
+// sums, so that its bounds hold.
 func (c *ChainOracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	return c.host.RoundingOfSingle(θ, b, μ)
 }
@@ -81,7 +83,8 @@ func (c *ChainOracle) Exp(θ *structured.Potentials, μ float64, value []float64
 	if u != nil {
 		u.Like(θ)
 		view := chains.In(u)
-		node, edge = device.Grow(d, &c.node, len(view.Node), "marginals"), device.Grow(d, &c.edge, len(view.Edge), "marginals")
+		node, edge = device.Grow(d, &c.node, len(view.Node), "marginals"),
+			device.Grow(d, &c.edge, len(view.Edge), "marginals")
 	}
 	c.o.Exp(&c.θ, Augmentation{}, μ, to, node, edge, device.Array[float64]{})
 	device.Download(d, value[:θ.Len()], to)

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// withinRange is the device's oracle on potentials within 4·10⁷ μ, the range that its Exp supports (cuda/devicecode/cudaoracles/gibbs.cuh), and the CPU's
-// oracle on all others.
+// withinRange is the device's oracle on potentials within 4·10⁷ μ, the range that its Exp supports
+// (cuda/devicecode/cudaoracles/gibbs.cuh), and the CPU's oracle on all others.
 type withinRange struct {
 	*cudaoracles.ChainOracle
 	host *chain.Oracle

@@ -37,8 +37,9 @@ type shape struct {
 	integers                bool
 }
 
-// drawProblem draws ragged chains, including some of length 0 and 1. Some batches have forbidden labels and transitions, labels that
-// rarely change, so that distant positions matter, or numbers so large that float32 rounds their sums.
+// drawProblem draws ragged chains, including some of length 0 and 1. Some batches have forbidden labels and
+// transitions, labels that rarely change, so that distant positions matter, or numbers so large that float32 rounds
+// their sums.
 func drawProblem(r *rand.Rand, s shape) *problem {
 	offsets := []int{0}
 	for range s.chains {
@@ -102,7 +103,8 @@ func TestAugmentedIsHamming(t *testing.T) {
 		p.With = true
 		want := p.Host.Copy()
 		for b := range want.Len() {
-			p.Loss.Augment(want.All, b, structured.Gold{Output: p.Gold[want.Offsets[b]:want.Offsets[b+1]], Sets: [][]int32{nil}}) // −1: any label
+			// −1: any label
+			p.Loss.Augment(want.All, b, structured.Gold{Output: p.Gold[want.Offsets[b]:want.Offsets[b+1]], Sets: [][]int32{nil}})
 		}
 		for i, x := range p.Augmented().Node {
 			nearly(t, "potential", float64(x), float64(want.Node[i]), 1e-6)

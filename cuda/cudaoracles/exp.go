@@ -12,9 +12,10 @@ const mostScaled = 128
 
 // expScratch is the scratch memory of Exp.
 type expScratch struct {
-	bounds           device.Array[float32] // [3] bounds on shared edges
-	from, to         device.Array[float32] // [Y×Y] exponentials of shared edges, and their transpose
-	wideFrom, wideTo device.Array[uint64]  // [Y×Y] the same as Wide numbers, each with its own exponent: cuda/devicecode/cudaoracles/gibbs.cuh
+	bounds   device.Array[float32] // [3] bounds on shared edges
+	from, to device.Array[float32] // [Y×Y] exponentials of shared edges, and their transpose
+	// [Y×Y] the same as Wide numbers, each with its own exponent: cuda/devicecode/cudaoracles/gibbs.cuh
+	wideFrom, wideTo device.Array[uint64]
 	scale            device.Array[float32] // [N×4] Scale in cuda/devicecode/cudaoracles/scaled.cuh
 	declined         device.Array[int32]   // [B]
 	prefix, suffix   device.Array[uint64]  // [N×Y] Wide
@@ -32,14 +33,17 @@ func (s *expScratch) free(d *device.Device) {
 	*s = expScratch{}
 }
 
-// Exp writes μ·log Σ_y exp(⟨θ+ℓ,1_y⟩/μ) of every chain to value [B], and its gradient to node [N×Y] and edge ([B×Y×Y], or [N×Y×Y] with
-// θ.PerPosition), with 0 in padding. An empty edge is not computed, nor is node if both are empty. Exp writes the score of a.Gold to
-// gold [B], unless that is empty. A chain without allowed outputs has value −∞ and zero marginals.
+// Exp writes μ·log Σ_y exp(⟨θ+ℓ,1_y⟩/μ) of every chain to value [B], and its gradient to node [N×Y] and edge ([B×Y×Y],
+// or [N×Y×Y] with θ.PerPosition), with 0 in padding. An empty edge is not computed, nor is node if both are empty. Exp
+// writes the score of a.Gold to gold [B], unless that is empty. A chain without allowed outputs has value −∞ and zero
+// marginals.
 //
-// A kernel checks whether float32 probabilities can hold the range of the potentials divided by μ. If so, Exp uses them. For other
-// chains, and for edges per position between more than 128 labels, it uses Wide numbers, each with its own exponent. A few very long
-// chains are processed in parallel along time. Scratch memory is about 16·N·Y + 24·Y² bytes.
-func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node, edge device.Array[float32], gold device.Array[float64]) {
+// A kernel checks whether float32 probabilities can hold the range of the potentials divided by μ. If so, Exp uses
+// them. For other chains, and for edges per position between more than 128 labels, it uses Wide numbers, each with its
+// own exponent. A few very long chains are processed in parallel along time. Scratch memory is about 16·N·Y + 24·Y²
+// bytes.
+func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value device.Array[float64],
+	node, edge device.Array[float32], gold device.Array[float64]) {
 	switch {
 	case !o.supports(θ):
 		return
@@ -57,7 +61,8 @@ func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value device.Array[
 }
 
 // runExp is Exp with one block per chain.
-func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node, edge device.Array[float32], gold device.Array[float64]) {
+func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Array[float64],
+	node, edge device.Array[float32], gold device.Array[float64]) {
 	s := &o.exp
 	launch := func(kernel string, grid, block device.Dim, shared int, args ...any) {
 		o.d.Launch(kernel, grid, block, shared, append(append(θ.arguments(a), int32(θ.N), μ), args...)...)
@@ -67,7 +72,8 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Arr
 	}
 	q := device.CeilDiv(θ.Y, 32) // warps that cover all labels; also the tiles per side of the edge matrix
 	var declined device.Array[int32]
-	lead, edgesOf := int32(0), s.declined                          // whether this kernel writes padding; the chains whose edges wide_pairs computes
+	// whether this kernel writes padding; the chains whose edges wide_pairs computes
+	lead, edgesOf := int32(0), s.declined
 	switch numbers := 4*32*q + 32*q*q + 4*q + 2*q*q + q*q*32*33; { // struct Role of cuda/devicecode/cudaoracles/scaled.cuh
 	case θ.Y <= mostScaled && θ.PerPosition:
 		declined = s.declined
@@ -97,12 +103,15 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Arr
 	}
 }
 
-// expLarge computes values and node marginals of the chains that it does not decline, for many labels with shared edges.
-func (o *Oracle) expLarge(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node device.Array[float32], gold device.Array[float64]) {
+// expLarge computes values and node marginals of the chains that it does not decline, for many labels with shared
+// edges.
+func (o *Oracle) expLarge(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node device.Array[float32],
+	gold device.Array[float64]) {
 	s, of, threads := &o.exp, chainsPerBlock(θ), device.CeilDiv(θ.Y, 32)*32
 	launch := func(kernel string, args ...any) {
 		shared := 4 * (of*(6*threads+5*32) + of + 1) // struct Block of cuda/devicecode/cudaoracles/forwardbackwardlarge.cu
-		o.d.Launch(fmt.Sprintf("%s_large_%d", kernel, of), device.Dim{X: device.CeilDiv(θ.B, of)}, device.Dim{X: threads}, shared,
+		o.d.Launch(fmt.Sprintf("%s_large_%d", kernel, of), device.Dim{X: device.CeilDiv(θ.B, of)},
+			device.Dim{X: threads}, shared,
 			append(append(θ.arguments(a), int32(θ.B)), args...)...)
 	}
 	launch("forward", int32(θ.N), μ, s.from, s.bounds, value, node, s.scale, s.prefix, s.declined, gold)
@@ -114,8 +123,8 @@ func (o *Oracle) expLarge(θ *Chains, a Augmentation, μ float64, value device.A
 // busyThreads is how many threads of wide_sums or wide_pairs a large device runs at once. Tests change it.
 var busyThreads = 1024 * deviceful
 
-// wideBlocks returns how many blocks process the chains: one for each chain, but where most have nothing to do, only as many as run at once.
-// threads is how many a chain takes.
+// wideBlocks returns how many blocks process the chains: one for each chain, but where most have nothing to do, only as
+// many as run at once. threads is how many a chain takes.
 func wideBlocks(θ *Chains, declined device.Array[int32], threads int) int {
 	if declined.IsEmpty() {
 		return θ.B

@@ -19,7 +19,8 @@ func SetBusyThreads(n int) int {
 	return before
 }
 
-// SetManyChains sets from how many chains on blocks share the reads of edges between many labels. It returns the number before.
+// SetManyChains sets from how many chains on blocks share the reads of edges between many labels. It returns the number
+// before.
 func SetManyChains(n int) int {
 	before := manyChains
 	manyChains = n

@@ -43,7 +43,8 @@ func checkClose(t *testing.T, what string, got, want []float32, tolerance float6
 	}
 }
 
-// Potentials of every size, few or many of them forbidden, at low and high temperatures, with and without enough range in float32.
+// Potentials of every size, few or many of them forbidden, at low and high temperatures, with and without enough range
+// in float32.
 func TestExpAgreesWithCPU(t *testing.T) {
 	d := cudatest.Device(t)
 	o, host := cudaoracles.NewChainOracle(d), chain.NewPlain()
@@ -53,7 +54,8 @@ func TestExpAgreesWithCPU(t *testing.T) {
 			for _, c := range []struct {
 				scale, μ, forbidden float64
 				holds               bool
-			}{{1, 1, 0, true}, {1, 0.5, 0.2, true}, {3, 100, 0, true}, {10, 0.01, 0, false}, {1e4, 1, 0.1, false}, {5, 1e-3, 0.3, false}} {
+			}{{1, 1, 0, true}, {1, 0.5, 0.2, true}, {3, 100, 0, true}, {10, 0.01, 0, false},
+				{1e4, 1, 0.1, false}, {5, 1e-3, 0.3, false}} {
 				if perPosition && y > 100 && !c.holds {
 					continue // slow, and covered by the others
 				}
@@ -83,7 +85,8 @@ func TestExpAgreesWithCPU(t *testing.T) {
 	}
 }
 
-// Chains that float32 cannot hold, among many that it can, have the same bits however many blocks look for them, and the CPU's answers.
+// Chains that float32 cannot hold, among many that it can, have the same bits however many blocks look for them, and
+// the CPU's answers.
 func TestExpFindsDeclinedChains(t *testing.T) {
 	d := cudatest.Device(t)
 	o, host := cudaoracles.NewChainOracle(d), chain.NewPlain()
@@ -130,15 +133,16 @@ func TestExpFindsDeclinedChains(t *testing.T) {
 			if first == nil {
 				first, bits = got, v
 			}
-			if !slices.Equal(got, first) || !slices.Equal(v.Parts[0].Values, bits.Parts[0].Values) || !slices.Equal(v.Parts[1].Values, bits.Parts[1].Values) {
+			if !slices.Equal(got, first) || !slices.Equal(v.Parts[0].Values, bits.Parts[0].Values) ||
+				!slices.Equal(v.Parts[1].Values, bits.Parts[1].Values) {
 				t.Errorf("%v: other bits with blocks for %d threads", c, threads)
 			}
 		}
 	}
 }
 
-// Four chains to a block give the bits of one chain to a block, and the CPU's answers: with lengths of every kind, chains without outputs, chains that
-// float32 cannot hold, and a last block of fewer chains.
+// Four chains to a block give the bits of one chain to a block, and the CPU's answers: with lengths of every kind,
+// chains without outputs, chains that float32 cannot hold, and a last block of fewer chains.
 func TestExpOfChainsThatShareABlock(t *testing.T) {
 	d := cudatest.Device(t)
 	o, host := cudaoracles.NewChainOracle(d), chain.NewPlain()
@@ -186,7 +190,8 @@ func TestExpOfChainsThatShareABlock(t *testing.T) {
 	}
 }
 
-// With equal potentials log Z is T·log Y. Sums over many labels in one go would err by 19 units per position, always down.
+// With equal potentials log Z is T·log Y. Sums over many labels in one go would err by 19 units per position, always
+// down.
 func TestExpOfManyEqualLabels(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewChainOracle(d)
@@ -238,8 +243,8 @@ func TestExpOfNaN(t *testing.T) {
 	}
 }
 
-// Where one path is allowed and each of its steps is far below the largest one, probabilities shrink in every step though those of a position sum to 1:
-// two steps in a row must not leave float32.
+// Where one path is allowed and each of its steps is far below the largest one, probabilities shrink in every step
+// though those of a position sum to 1: two steps in a row must not leave float32.
 func TestExpOfFaintSteps(t *testing.T) {
 	d := cudatest.Device(t)
 	o, host := cudaoracles.NewChainOracle(d), chain.NewPlain()

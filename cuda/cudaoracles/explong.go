@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// expLongScratch holds what runExpLong passes between its kernels; see cuda/devicecode/cudaoracles/explong.cu. A Wide number is a uint64.
+// expLongScratch holds what runExpLong passes between its kernels; see cuda/devicecode/cudaoracles/explong.cu. A Wide
+// number is a uint64.
 type expLongScratch struct {
 	transfer      device.Array[uint64]  // [B×C×Y×Y] Wide
 	shift         device.Array[int64]   // [B×C×Y]
@@ -41,7 +42,8 @@ func (o *Oracle) reserveExpLong(θ *Chains) {
 }
 
 // runExpLong is Exp in parallel along time, for Y ≤ 32. Its scratch memory must have been reserved.
-func (o *Oracle) runExpLong(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node, edge device.Array[float32], gold device.Array[float64]) {
+func (o *Oracle) runExpLong(θ *Chains, a Augmentation, μ float64, value device.Array[float64],
+	node, edge device.Array[float32], gold device.Array[float64]) {
 	s, e, labels, width := &o.expLong, &o.exp, θ.Y, θ.width()
 	chunks, step := θ.chunks()
 	each := ""
@@ -62,7 +64,8 @@ func (o *Oracle) runExpLong(θ *Chains, a Augmentation, μ float64, value device
 	if wantsMarginals {
 		after = s.after
 	}
-	launch(fmt.Sprintf("exp_transfer_%s%d", each, width), device.Dim{X: chunks, Y: θ.B, Z: device.CeilDiv(labels, rows)}, device.Dim{X: 32 * rows}, rows*shared,
+	launch(fmt.Sprintf("exp_transfer_%s%d", each, width), device.Dim{X: chunks, Y: θ.B, Z: device.CeilDiv(labels, rows)},
+		device.Dim{X: 32 * rows}, rows*shared,
 		μ, e.wideFrom, s.transfer, s.shift)
 	launch("exp_borders", perChain, device.Dim{X: 32}, 0, μ, s.transfer, s.shift, s.before, after, value)
 	if !gold.IsEmpty() {
@@ -72,7 +75,8 @@ func (o *Oracle) runExpLong(θ *Chains, a Augmentation, μ float64, value device
 	if !wantsMarginals {
 		return
 	}
-	launch(fmt.Sprintf("exp_chunks_%s%d", each, width), device.Dim{X: device.CeilDiv(chunks, warps), Y: θ.B}, device.Dim{X: 32 * warps}, warps*shared,
+	launch(fmt.Sprintf("exp_chunks_%s%d", each, width), device.Dim{X: device.CeilDiv(chunks, warps), Y: θ.B},
+		device.Dim{X: 32 * warps}, warps*shared,
 		μ, e.wideFrom, e.wideTo, s.before, after, e.prefix, e.suffix, e.mass, node)
 	o.clearPadding(θ, node, labels)
 	if edge.IsEmpty() {
@@ -89,6 +93,7 @@ func (o *Oracle) runExpLong(θ *Chains, a Augmentation, μ float64, value device
 // clearPadding zeroes the rows of a matrix [N×width] that belong to no chain.
 func (o *Oracle) clearPadding(θ *Chains, matrix device.Array[float32], width int) {
 	if !matrix.IsEmpty() {
-		o.d.Launch("exp_padding", device.Dim{X: deviceful}, device.Dim{X: 256}, 0, θ.Offsets, int32(θ.B), int32(θ.N), int32(width), matrix)
+		o.d.Launch("exp_padding", device.Dim{X: deviceful}, device.Dim{X: 256}, 0, θ.Offsets, int32(θ.B),
+			int32(θ.N), int32(width), matrix)
 	}
 }

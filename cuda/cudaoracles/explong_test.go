@@ -17,11 +17,13 @@ import (
 )
 
 // expOf is one of the implementations of Exp.
-type expOf func(o *cudaoracles.Oracle, θ *cudaoracles.Chains, a cudaoracles.Augmentation, μ float64, value device.Array[float64],
+type expOf func(o *cudaoracles.Oracle, θ *cudaoracles.Chains, a cudaoracles.Augmentation, μ float64,
+	value device.Array[float64],
 	node, edge device.Array[float32], gold device.Array[float64])
 
 // gibbs runs it and downloads the results.
-func (p *problem) gibbs(d *device.Device, o *cudaoracles.Oracle, μ float64, run expOf) (value, gold []float64, node, edge []float32) {
+func (p *problem) gibbs(d *device.Device, o *cudaoracles.Oracle, μ float64,
+	run expOf) (value, gold []float64, node, edge []float32) {
 	θ := p.On
 	edges := θ.B
 	if θ.PerPosition {
@@ -69,7 +71,8 @@ func checkGibbs(t failer, d *device.Device, o *cudaoracles.Oracle, p *problem, �
 	compare("node marginal", node, marginals.Node)
 	compare("edge marginal", edge, marginals.Edge)
 	value2, gold2, node2, edge2 := p.gibbs(d, o, μ, run)
-	if !slices.Equal(value, value2) || !slices.Equal(gold, gold2) || !slices.Equal(node, node2) || !slices.Equal(edge, edge2) {
+	if !slices.Equal(value, value2) || !slices.Equal(gold, gold2) || !slices.Equal(node, node2) ||
+		!slices.Equal(edge, edge2) {
 		t.Fatalf("a second run gives other bits")
 	}
 	alone := device.New[float64](d, p.On.B, "values")
@@ -88,7 +91,8 @@ func TestExpInChunksIsTheCPUs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		labels := []int{1, 2, 3, 5, 8, 9, 16, 17, 32}[r.IntN(9)]
-		s := shape{labels: labels, chains: 1 + r.IntN(3), longest: 1 + r.IntN(2000/(labels*labels/4+20)), integers: r.IntN(2) == 0}
+		s := shape{labels: labels, chains: 1 + r.IntN(3), longest: 1 + r.IntN(2000/(labels*labels/4+20)),
+			integers: r.IntN(2) == 0}
 		μ := []float64{10, 1, 0.3, 0.01, 1e-4}[r.IntN(5)]
 		p := drawProblem(r, s)
 		if len(p.Host.Node) > 0 && slices.Max(p.Host.Node) > 4e7*float32(μ) { // beyond the range of gibbs.cuh

@@ -43,8 +43,9 @@ func (o *Oracle) reserveMax(θ *Chains) {
 	}
 }
 
-// Max finds the best output of every chain, as oracles.Maximiser does. It writes the labels to y [N] and the scores to value [B].
-// Positions outside of all chains keep their labels. The scores of the gold labels go to gold [B], unless that is empty.
+// Max finds the best output of every chain, as oracles.Maximiser does. It writes the labels to y [N] and the scores to
+// value [B]. Positions outside of all chains keep their labels. The scores of the gold labels go to gold [B], unless
+// that is empty.
 func (o *Oracle) Max(θ *Chains, a Augmentation, y device.Array[int32], value, gold device.Array[float64]) {
 	if !o.supports(θ) {
 		return
@@ -66,14 +67,16 @@ func (o *Oracle) runMax(θ *Chains, a Augmentation, y device.Array[int32], value
 	const warps = 8
 	grid, block := device.Dim{X: device.CeilDiv(θ.B, warps)}, device.Dim{X: 32 * warps}
 	if θ.PerPosition {
-		o.d.Launch("viterbi_pointed_path", grid, block, 0, append(θ.arguments(a), int32(θ.B), s.pointers, s.ends, y, value, gold)...)
+		o.d.Launch("viterbi_pointed_path", grid, block, 0,
+			append(θ.arguments(a), int32(θ.B), s.pointers, s.ends, y, value, gold)...)
 		return
 	}
 	transposed, shared := int32(0), 0
 	if θ.Y <= 64 { // the shared memory of a multiprocessor holds four or more blocks
 		transposed, shared = 1, 4*θ.Y*(θ.Y|1)
 	}
-	o.d.Launch("viterbi_path", grid, block, shared, append(θ.arguments(a), int32(θ.B), s.scores, s.ends, y, value, gold, transposed)...)
+	o.d.Launch("viterbi_path", grid, block, shared,
+		append(θ.arguments(a), int32(θ.B), s.scores, s.ends, y, value, gold, transposed)...)
 }
 
 // viterbi is a kernel of the forward pass with its launch parameters.
@@ -114,7 +117,8 @@ func viterbiFor(θ *Chains) viterbi {
 	return wide(fmt.Sprintf("viterbi_wide_%d", of), of)
 }
 
-// chainsPerBlock returns how many chains share a block's reads of shared edges between many labels: 1, or 4 if there are enough chains.
+// chainsPerBlock returns how many chains share a block's reads of shared edges between many labels: 1, or 4 if there
+// are enough chains.
 func chainsPerBlock(θ *Chains) int {
 	if θ.B < manyChains {
 		return 1

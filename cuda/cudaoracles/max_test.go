@@ -16,7 +16,8 @@ import (
 )
 
 // maxOf is one of the implementations of Max.
-type maxOf func(o *cudaoracles.Oracle, θ *cudaoracles.Chains, a cudaoracles.Augmentation, y device.Array[int32], value, gold device.Array[float64])
+type maxOf func(o *cudaoracles.Oracle, θ *cudaoracles.Chains, a cudaoracles.Augmentation, y device.Array[int32],
+	value, gold device.Array[float64])
 
 const untouched = -7 // initial value of labels that no kernel may write
 
@@ -52,7 +53,8 @@ func checkMax(t failer, d *device.Device, o *cudaoracles.Oracle, p *problem, run
 		nearly(t, "gold score", gold[b], p.GoldScore(b), 1e-12)
 		labels := y[θ.Offsets[b]:θ.Offsets[b+1]]
 		if exact && !slices.Equal(labels, wantY[θ.Offsets[b]:θ.Offsets[b+1]]) {
-			t.Fatalf("chain %d of %d labels, per position %v: path\n%v, want\n%v", b, θ.Y, θ.PerPosition, labels, wantY[θ.Offsets[b]:θ.Offsets[b+1]])
+			t.Fatalf("chain %d of %d labels, per position %v: path\n%v, want\n%v", b, θ.Y, θ.PerPosition, labels,
+				wantY[θ.Offsets[b]:θ.Offsets[b+1]])
 		}
 		if !math.IsInf(w, -1) {
 			nearly(t, "score of the path", θ.Score(b, labels), value[b], 1e-12)
@@ -80,7 +82,8 @@ func TestMaxIsTheCPUs(t *testing.T) {
 	defer o.Free()
 	check := func(t failer, labels int, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, uint64(labels)))
-		p := drawProblem(r, shape{labels: labels, chains: 1 + r.IntN(6), longest: 1 + r.IntN(max(4, 4000/(labels+10))), integers: r.IntN(2) == 0})
+		p := drawProblem(r, shape{labels: labels, chains: 1 + r.IntN(6), longest: 1 + r.IntN(max(4, 4000/(labels+10))),
+			integers: r.IntN(2) == 0})
 		checkMax(t, d, o, p, (*cudaoracles.Oracle).MaxByChain, true)
 	}
 	for _, labels := range labelCounts {
@@ -124,7 +127,8 @@ func TestMaxInChunksIsTheCPUs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		labels := []int{1, 2, 3, 5, 8, 9, 16, 17, 32}[r.IntN(9)]
-		s := shape{labels: labels, chains: 1 + r.IntN(3), longest: 1 + r.IntN(6000/(labels*labels/4+20)), integers: r.IntN(2) == 0}
+		s := shape{labels: labels, chains: 1 + r.IntN(3), longest: 1 + r.IntN(6000/(labels*labels/4+20)),
+			integers: r.IntN(2) == 0}
 		checkMax(t, d, o, drawProblem(r, s), (*cudaoracles.Oracle).MaxInChunks, s.integers)
 	})
 }
@@ -225,7 +229,8 @@ func TestMaxIsBestOfAll(t *testing.T) {
 	})
 }
 
-// bestOfAll returns the first labeling with the best score, ordered by the last label, then by the one before it, and so on.
+// bestOfAll returns the first labeling with the best score, ordered by the last label, then by the one before it, and
+// so on.
 func bestOfAll(labels, length int, score func([]int32) float64) ([]int32, float64) {
 	y, best := make([]int32, length), make([]int32, length)
 	value := score(y)
@@ -271,8 +276,8 @@ func TestMaxInGraph(t *testing.T) {
 	device.Free(d, value)
 }
 
-// A label whose score is NaN is as good as forbidden where labels share transitions, on a device as on an emulated one: max.f32 returns
-// the other number. Up to 32 labels, paths may differ.
+// A label whose score is NaN is as good as forbidden where labels share transitions, on a device as on an emulated one:
+// max.f32 returns the other number. Up to 32 labels, paths may differ.
 func TestLabelsOfNaNAreForbidden(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewOracle(d)
@@ -300,7 +305,8 @@ func TestLabelsOfNaNAreForbidden(t *testing.T) {
 				p.Free(d)
 			}
 			if !slices.Equal(got[0], got[1]) || !slices.Equal(paths[0], paths[1]) {
-				t.Fatalf("%d labels: with NaN the values are %v and the paths %v, with −∞ %v and %v", labels, got[1], paths[1], got[0], paths[0])
+				t.Fatalf("%d labels: with NaN the values are %v and the paths %v, with −∞ %v and %v", labels, got[1],
+					paths[1], got[0], paths[0])
 			}
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// Chains count as long if the longest has at least manyPositions positions and one warp per chain would leave the device idle. In parallel
-// along time, they cost Y times the work.
+// Chains count as long if the longest has at least manyPositions positions and one warp per chain would leave the
+// device idle. In parallel along time, they cost Y times the work.
 const (
 	manyPositions = 4096
 	busyChains    = 1024 // chains times labels
@@ -19,8 +19,8 @@ func (θ *Chains) areLong() bool {
 	return θ.Y <= 32 && θ.Longest >= manyPositions && θ.B*θ.Y <= busyChains
 }
 
-// chunks returns how many positions a chunk has, and the most chunks of a chain. The two are about equal, because kernels loop over
-// each of them in turn.
+// chunks returns how many positions a chunk has, and the most chunks of a chain. The two are about equal, because
+// kernels loop over each of them in turn.
 func (θ *Chains) chunks() (chunks, step int) {
 	step = max(8, int(math.Sqrt(float64(θ.Longest))))
 	return max(1, device.CeilDiv(θ.Longest, step)), step
@@ -71,8 +71,8 @@ func (o *Oracle) reserveMaxLong(θ *Chains) {
 	device.Grow(o.d, &s.sums, 2*all, what)
 }
 
-// runMaxLong is Max in parallel along time, for Y ≤ 32. The value of its path equals that of Max up to rounding. If no sum of potentials
-// rounds, it breaks ties as Max does.
+// runMaxLong is Max in parallel along time, for Y ≤ 32. The value of its path equals that of Max up to rounding. If no
+// sum of potentials rounds, it breaks ties as Max does.
 func (o *Oracle) runMaxLong(θ *Chains, a Augmentation, y device.Array[int32], value, gold device.Array[float64]) {
 	o.reserveMaxLong(θ)
 	s, pointers := &o.maxLong, o.max.pointers
@@ -87,7 +87,8 @@ func (o *Oracle) runMaxLong(θ *Chains, a Augmentation, y device.Array[int32], v
 	}
 	shared := 4 * 3 * width // bytes per warp: rows for δ_{t−1}, δ_t and the costs
 	rows := min(θ.Y, 8)
-	launch(fmt.Sprintf("max_transfer_%s%d", each, width), device.Dim{X: chunks, Y: θ.B, Z: device.CeilDiv(θ.Y, rows)}, device.Dim{X: 32 * rows}, rows*shared,
+	launch(fmt.Sprintf("max_transfer_%s%d", each, width), device.Dim{X: chunks, Y: θ.B, Z: device.CeilDiv(θ.Y, rows)},
+		device.Dim{X: 32 * rows}, rows*shared,
 		s.transfer, s.shift)
 	launch("max_borders", device.Dim{X: θ.B}, device.Dim{X: 32}, 0, s.transfer, s.shift, s.border)
 	const warps = 4

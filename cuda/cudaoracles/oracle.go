@@ -39,18 +39,20 @@ func (o *Oracle) Free() {
 // capacities below are the sizes of the arrays. The current batch may be smaller: chains beyond it have length 0, and
 // no kernel reads positions from Offsets[B] on.
 type Chains struct {
-	B, N, Y     int                   // capacities: chains, positions; labels
-	Longest     int                   // length of the longest chain, or more
-	Offsets     device.Array[int32]   // [B+1]; chain b owns positions Offsets[b] to Offsets[b+1]-1
-	Node        device.Array[float32] // [N×Y]
-	Edge        device.Array[float32] // [Y×Y], row "from" (shared by all chains), or [N×Y×Y] with PerPosition
-	PerPosition bool                  // Edge[t] scores the transition from position t-1 to t; it is not read where t starts a chain
+	B, N, Y int                   // capacities: chains, positions; labels
+	Longest int                   // length of the longest chain, or more
+	Offsets device.Array[int32]   // [B+1]; chain b owns positions Offsets[b] to Offsets[b+1]-1
+	Node    device.Array[float32] // [N×Y]
+	Edge    device.Array[float32] // [Y×Y], row "from" (shared by all chains), or [N×Y×Y] with PerPosition
+	// Edge[t] scores the transition from position t-1 to t; it is not read where t starts a chain
+	PerPosition bool
 }
 
 // Augmentation is the task loss chains.Hamming, which an oracle adds to node potentials as it loads them, and the gold
 // labels, which it scores. The zero value adds and scores nothing.
 type Augmentation struct {
-	Gold     device.Array[int32]   // [N] gold labels; a position with −1 has no loss, and the gold score skips it and its transitions
+	// [N] gold labels; a position with −1 has no loss, and the gold score skips it and its transitions
+	Gold     device.Array[int32]
 	Cost     device.Array[float32] // [Y] cost of a wrong label, by gold label; empty: 1
 	ByLength bool                  // divide the cost by the chain's length
 	Loss     bool                  // add the loss; otherwise Gold only gives the gold score
@@ -89,7 +91,8 @@ type Answer struct {
 	Gold  device.Array[float64] // [B] ⟨θ,1_gold⟩
 	Node  device.Array[float32] // [N×Y] ∇h_μ, the marginals u; 0 beyond the last chain
 	Edge  device.Array[float32] // [B×Y×Y], or [N×Y×Y] where edges are per position
-	Exact device.Array[int32]   // [B] 1 if the answer equals the smoothing over all outputs (Prop. 4): always but with oracles.L2
+	// [B] 1 if the answer equals the smoothing over all outputs (Prop. 4): always but with oracles.L2
+	Exact device.Array[int32]
 }
 
 // answerScratch is the scratch memory of Answer.

@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// BenchmarkOracles times the oracles on a real device (DSP_CUDA_TEST=device). ns/position counts the positions of all chains.
+// BenchmarkOracles times the oracles on a real device (DSP_CUDA_TEST=device). ns/position counts the positions of all
+// chains.
 func BenchmarkOracles(b *testing.B) {
 	d := cudatest.Device(b)
 	if d.Info().Emulated() {
@@ -24,9 +25,11 @@ func BenchmarkOracles(b *testing.B) {
 		ragged, perPosition    bool
 	}{
 		{4096, 64, 8, false, false}, {4096, 64, 16, false, false}, {4096, 64, 32, false, false}, {4096, 64, 32, true, false},
-		{4096, 64, 64, false, false}, {1024, 64, 128, false, false}, {1024, 32, 256, false, false}, {256, 16, 1024, false, false},
+		{4096, 64, 64, false, false}, {1024, 64, 128, false, false}, {1024, 32, 256, false, false},
+		{256, 16, 1024, false, false},
 		{4096, 64, 32, false, true}, {256, 64, 64, false, true}, {1, 64, 32, false, false},
-		{1, 1_000_000, 16, false, false}, {1, 1_000_000, 16, false, true}, {16, 100_000, 32, false, false}, {1, 100_000, 128, false, false},
+		{1, 1_000_000, 16, false, false}, {1, 1_000_000, 16, false, true}, {16, 100_000, 32, false, false},
+		{1, 100_000, 128, false, false},
 	} {
 		lengths := make([]int, s.chains)
 		r := rand.New(rand.NewPCG(1, 2))

@@ -14,7 +14,8 @@ func (o *Oracle) MaxInChunks(θ *Chains, a Augmentation, y device.Array[int32], 
 
 func (θ *Chains) AreLong() bool { return θ.areLong() }
 
-func (o *Oracle) ExpInChunks(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node, edge device.Array[float32], gold device.Array[float64]) {
+func (o *Oracle) ExpInChunks(θ *Chains, a Augmentation, μ float64, value device.Array[float64],
+	node, edge device.Array[float32], gold device.Array[float64]) {
 	o.reserveExp(θ)
 	o.reserveExpLong(θ)
 	o.runExpLong(θ, a, μ, value, node, edge, gold)

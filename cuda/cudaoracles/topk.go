@@ -52,8 +52,8 @@ func (s *topScratch) free(d *device.Device) {
 	*s = topScratch{}
 }
 
-// reserveTopK allocates scratch memory for TopK of k outputs on chains of these capacities: up to (28k + 12)·(N+B) + 4·N·Y bytes, in addition
-// to the lists themselves.
+// reserveTopK allocates scratch memory for TopK of k outputs on chains of these capacities: up to (28k + 12)·(N+B) +
+// 4·N·Y bytes, in addition to the lists themselves.
 func (o *Oracle) reserveTopK(θ *Chains, k int) {
 	const what = "the enumeration of best outputs"
 	s, d, cells := &o.top, o.d, θ.N+θ.B
@@ -79,8 +79,8 @@ type topShared struct {
 
 const topWarps = 4 // per block of best_outputs; each enumerates the outputs of a chain
 
-// mostTopShared is the shared memory that a block may take without keeping others out: the registers of an H200's multiprocessor, which has 227 KiB,
-// hold four blocks.
+// mostTopShared is the shared memory that a block may take without keeping others out: the registers of an H200's
+// multiprocessor, which has 227 KiB, hold four blocks.
 const mostTopShared = 55 << 10
 
 func sharedTopK(θ *Chains, k int) topShared {
@@ -94,14 +94,14 @@ func sharedTopK(θ *Chains, k int) topShared {
 	return s
 }
 
-// TopK finds the min(k, number of allowed outputs) best outputs of every chain, best first, with the loss of a. It breaks ties as the
-// CPU does.
+// TopK finds the min(k, number of allowed outputs) best outputs of every chain, best first, with the loss of a. It
+// breaks ties as the CPU does.
 func (o *Oracle) TopK(θ *Chains, a Augmentation, k int, best *KBest) {
 	o.topK(θ, a, k, 0, best, device.Array[float64]{})
 }
 
-// topK finds the k best outputs of every chain. With μ > 0 it finds fewer if smoothing with μ gives the others no weight. The scores
-// of the gold labels go to gold [B], unless that is empty.
+// topK finds the k best outputs of every chain. With μ > 0 it finds fewer if smoothing with μ gives the others no
+// weight. The scores of the gold labels go to gold [B], unless that is empty.
 func (o *Oracle) topK(θ *Chains, a Augmentation, k int, μ float64, best *KBest, gold device.Array[float64]) {
 	if k < 1 || k > MaxBest {
 		o.d.Fail(fmt.Errorf("cuda: top-K with K = %d; a device supports 1 to %d", k, MaxBest))
@@ -112,7 +112,8 @@ func (o *Oracle) topK(θ *Chains, a Augmentation, k int, μ float64, best *KBest
 	s, scores := &o.top, o.max.scores
 	if θ.PerPosition {
 		threads := (θ.Y + 31) / 32 * 32
-		o.d.Launch("prefix_scores", device.Dim{X: θ.B}, device.Dim{X: threads}, 4*(2*threads+32), append(θ.arguments(a), scores)...)
+		o.d.Launch("prefix_scores", device.Dim{X: θ.B}, device.Dim{X: threads}, 4*(2*threads+32),
+			append(θ.arguments(a), scores)...)
 	} else {
 		v := viterbiFor(θ)
 		o.d.Launch(v.name, device.Dim{X: device.CeilDiv(θ.B, v.chains)}, device.Dim{X: v.threads}, v.shared,

@@ -58,7 +58,8 @@ func checkTopK(t *testing.T, o *cudaoracles.ChainOracle, θ *potentials, k int, 
 	}
 }
 
-// Chains of nearly the same length, whose lists are side by side in shared memory or, for many outputs, in the device's.
+// Chains of nearly the same length, whose lists are side by side in shared memory or, for many outputs, in the
+// device's.
 func TestTopKOfManyChains(t *testing.T) {
 	o := cudaoracles.NewChainOracle(cudatest.Device(t))
 	r := rand.New(rand.NewPCG(5, 6))

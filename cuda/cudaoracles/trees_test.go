@@ -29,7 +29,8 @@ func drawTrees(r *rand.Rand, of trees.SpanningTree, relations int, scale, forbid
 }
 
 // treeSums returns what the device computes: values, alone and with marginals, and marginals.
-func treeSums(t *testing.T, d *device.Device, on *cudaoracles.Trees, a cudaoracles.GoldTrees, μ float64) (value, alone []float64, arc, label []float32) {
+func treeSums(t *testing.T, d *device.Device, on *cudaoracles.Trees, a cudaoracles.GoldTrees,
+	μ float64) (value, alone []float64, arc, label []float32) {
 	t.Helper()
 	o := cudaoracles.NewTreeSums(d)
 	defer o.Free()
@@ -39,7 +40,8 @@ func treeSums(t *testing.T, d *device.Device, on *cudaoracles.Trees, a cudaoracl
 	o.Exp(on, a, μ, without, none, none, cudaoracles.FiniteTrees{})
 	o.Exp(on, a, μ, values, arcs, labels, cudaoracles.FiniteTrees{})
 	cudatest.Must(t, d.Err())
-	return cudatest.Downloaded(d, values), cudatest.Downloaded(d, without), cudatest.Downloaded(d, arcs), cudatest.Downloaded(d, labels)
+	return cudatest.Downloaded(d, values), cudatest.Downloaded(d, without), cudatest.Downloaded(d, arcs),
+		cudatest.Downloaded(d, labels)
 }
 
 // Potentials of every size, few or many of them forbidden, at low and high temperatures, within and beyond the range of
@@ -51,10 +53,12 @@ func TestTreeSumsAreThoseOfTheCPU(t *testing.T) {
 		for k, c := range []struct {
 			scale, μ, forbidden float64
 			relations           int
-		}{{1, 1, 0, 1}, {1, 0.5, 0.3, 3}, {3, 100, 0, 40}, {10, 0.01, 0, 2}, {1e4, 1, 0.1, 2}, {5, 1e-3, 0.5, 1}, {2, 1, 0.8, 2}} {
+		}{{1, 1, 0, 1}, {1, 0.5, 0.3, 3}, {3, 100, 0, 40}, {10, 0.01, 0, 2}, {1e4, 1, 0.1, 2},
+			{5, 1e-3, 0.5, 1}, {2, 1, 0.8, 2}} {
 			for seed := range uint64(3) {
 				r := rand.New(rand.NewPCG(seed, uint64(k)))
-				θ := drawTrees(r, trees.SpanningTree{NonProjective: nonProjective}, c.relations, c.scale, c.forbidden, 3, 0, 1, 2, 1+r.IntN(9), 5)
+				θ := drawTrees(r, trees.SpanningTree{NonProjective: nonProjective}, c.relations, c.scale, c.forbidden,
+					3, 0, 1, 2, 1+r.IntN(9), 5)
 				checkTreeSums(t, d, host, θ, c.μ, fmt.Sprintf("non-projective %v, %v, seed %d", nonProjective, c, seed))
 			}
 		}
@@ -72,7 +76,8 @@ func TestTreeSumsOfSentences(t *testing.T) {
 	}
 }
 
-func checkTreeSums(t *testing.T, d *device.Device, host *tree.Oracle, θ *structured.Potentials, μ float64, name string) {
+func checkTreeSums(t *testing.T, d *device.Device, host *tree.Oracle, θ *structured.Potentials, μ float64,
+	name string) {
 	t.Helper()
 	want := make([]float64, θ.Len())
 	var u structured.Marginals
@@ -86,7 +91,8 @@ func checkTreeSums(t *testing.T, d *device.Device, host *tree.Oracle, θ *struct
 		for b := range want {
 			bound := host.Rounding(θ, b, μ) + 1e-12*math.Abs(want[b])
 			if want[b] != value[b] && !(math.Abs(want[b]-value[b]) <= bound) {
-				t.Fatalf("%s: sentence %d of %d words: %.17g, want %.17g within %g", name, b, θ.Outputs[b+1]/2-θ.Outputs[b]/2, value[b], want[b], bound)
+				t.Fatalf("%s: sentence %d of %d words: %.17g, want %.17g within %g", name, b, θ.Outputs[b+1]/2-θ.Outputs[b]/2,
+					value[b], want[b], bound)
 			}
 		}
 		if !slices.Equal(value, alone) {

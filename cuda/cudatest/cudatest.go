@@ -23,8 +23,8 @@ func Device(t testing.TB) *device.Device {
 	return d
 }
 
-// Emulated returns an emulated device configured by environment variables, such as "DSP_EMULATED_MEMORY=1000000". The test must check
-// for errors itself. On a real device the test is skipped.
+// Emulated returns an emulated device configured by environment variables, such as "DSP_EMULATED_MEMORY=1000000". The
+// test must check for errors itself. On a real device the test is skipped.
 //
 //	DSP_EMULATED_MEMORY   bytes of memory, 2 GiB by default
 //	DSP_EMULATED_DEVICES  number of devices, 1 by default
@@ -47,7 +47,8 @@ func Emulated(t testing.TB, settings ...string) *device.Device {
 	return d
 }
 
-// Several returns n emulated devices, cuda:0 and so on, as Emulated does. The library of the emulator is also their NCCL.
+// Several returns n emulated devices, cuda:0 and so on, as Emulated does. The library of the emulator is also their
+// NCCL.
 func Several(t testing.TB, n int) (all []*device.Device) {
 	t.Helper()
 	if onDevice() {
@@ -63,7 +64,8 @@ func Several(t testing.TB, n int) (all []*device.Device) {
 	return all
 }
 
-var settings = []string{"DSP_EMULATED_DEVICES", "DSP_EMULATED_MEMORY", "DSP_EMULATED_LOSE", "DSP_EMULATED_ORDER", "DSP_EMULATED_STREAMS", "DSP_EMULATED_THREADS"}
+var settings = []string{"DSP_EMULATED_DEVICES", "DSP_EMULATED_MEMORY", "DSP_EMULATED_LOSE", "DSP_EMULATED_ORDER",
+	"DSP_EMULATED_STREAMS", "DSP_EMULATED_THREADS"}
 
 func onDevice() bool { return os.Getenv("DSP_CUDA_TEST") == "device" }
 

@@ -27,8 +27,8 @@ func ChainData(rng *rand.Rand, labels int, lengths ...int) *structured.Dataset {
 	return set
 }
 
-// RandomData draws a data set of chains of the given lengths with dense features, discrete inputs, characters of words and
-// attributes.
+// RandomData draws a data set of chains of the given lengths with dense features, discrete inputs, characters of words
+// and attributes.
 func RandomData(rng *rand.Rand, input graph.Input, labels int, lengths ...int) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0}, Dim: input.Dim}
 	for _, n := range lengths {
@@ -59,8 +59,10 @@ func RandomData(rng *rand.Rand, input graph.Input, labels int, lengths ...int) *
 	return d
 }
 
-// SparseCase draws a data set with attributes of positions (nodes) and of transitions (edges) and returns it with a linear scorer for it.
-func SparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind string, values bool, lengths ...int) (*structured.Dataset, *sparse.Linear) {
+// SparseCase draws a data set with attributes of positions (nodes) and of transitions (edges) and returns it with a
+// linear scorer for it.
+func SparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind string, values bool,
+	lengths ...int) (*structured.Dataset, *sparse.Linear) {
 	set := ChainData(rng, labels, lengths...)
 	set.Attributes = SparseInputs(rng, set.Positions(), nodes, 40, values)
 	if edges > 0 {

@@ -17,7 +17,8 @@ import (
 
 // TestMain uses the emulator library that includes testdata/broken.cu; it lies beside the one without.
 func TestMain(m *testing.M) {
-	if library := os.Getenv("DSP_CUDA_LIBRARY"); library != "" && !looksForRaces() { // the library that finds races includes them
+	// the library that finds races includes them
+	if library := os.Getenv("DSP_CUDA_LIBRARY"); library != "" && !looksForRaces() {
 		os.Setenv("DSP_CUDA_LIBRARY", filepath.Join(filepath.Dir(library), "libcuda-broken.so"))
 	}
 	os.Exit(m.Run())
@@ -131,18 +132,24 @@ func TestWrongKernelsAreTold(t *testing.T) {
 		error   string // result of the launch
 		report  string // what the emulator prints
 	}{
-		{"overrun", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `overrun<<<2, 64, 64>>>: block 1, thread 5: illegal address 0x\w+, 160 bytes behind the end of an allocation of 252 bytes`},
-		{"overrun_by_one", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `overrun_by_one, parameter 0: wrote 0 bytes past the end of an allocation of 252 bytes`},
+		{"overrun", 64, "CUDA_ERROR_ILLEGAL_ADDRESS",
+			`overrun<<<2, 64, 64>>>: block 1, thread 5: illegal address 0x\w+, 160 bytes behind the end of an allocation of 252 bytes`},
+		{"overrun_by_one", 64, "CUDA_ERROR_ILLEGAL_ADDRESS",
+			`overrun_by_one, parameter 0: wrote 0 bytes past the end of an allocation of 252 bytes`},
 		{"null", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `block \d, thread 3: illegal address 0x0, near null`},
-		{"much_shared", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `thread 0: .* 64 bytes after the beginning of the block's shared memory of 64 bytes`},
+		{"much_shared", 64, "CUDA_ERROR_ILLEGAL_ADDRESS",
+			`thread 0: .* 64 bytes after the beginning of the block's shared memory of 64 bytes`},
 		{"much_stack", 32, "CUDA_ERROR_ILLEGAL_ADDRESS", `thread 0: .* the thread's stack is full`},
 		{"misaligned", 64, "CUDA_ERROR_MISALIGNED_ADDRESS", `thread 0: a misaligned address`},
 		{"outside", 64, "CUDA_ERROR_MISALIGNED_ADDRESS", `thread 8: .* an index outside of a local array`},
 		{"divides", 64, "CUDA_ERROR_LAUNCH_FAILED", `thread 9: division of an integer by zero`},
 		{"divergent", 64, "CUDA_ERROR_LAUNCH_FAILED", `threads 0-6, 8-31 at the barrier, broken.cu:\d+; thread 7 ended`},
-		{"divergent_warps", 64, "CUDA_ERROR_LAUNCH_FAILED", `threads 0-31 at the barrier, broken.cu:(\d+); threads 32-63 at the barrier`},
-		{"divergent_shuffle", 64, "CUDA_ERROR_LAUNCH_FAILED", `threads 0-19 at the shuffle, device.cuh:\d+; threads 20-31 ended`},
-		{"missing_lane", 40, "CUDA_ERROR_LAUNCH_FAILED", `thread 32: the shuffle at device.cuh:\d+ reads lane 16, the warp has 8 threads`},
+		{"divergent_warps", 64, "CUDA_ERROR_LAUNCH_FAILED",
+			`threads 0-31 at the barrier, broken.cu:(\d+); threads 32-63 at the barrier`},
+		{"divergent_shuffle", 64, "CUDA_ERROR_LAUNCH_FAILED",
+			`threads 0-19 at the shuffle, device.cuh:\d+; threads 20-31 ended`},
+		{"missing_lane", 40, "CUDA_ERROR_LAUNCH_FAILED",
+			`thread 32: the shuffle at device.cuh:\d+ reads lane 16, the warp has 8 threads`},
 	} {
 		t.Run(c.kernel, func(t *testing.T) {
 			t.Setenv("DSP_EMULATED_ORDER", "forward")
@@ -170,12 +177,14 @@ func TestOneArrayForTwoParametersIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	launch := func(from driver.Address) error {
-		return r.Launch(f, [3]int{1, 1, 1}, [3]int{32, 1, 1}, 0, r.stream, []uint64{uint64(r.x), uint64(math.Float32bits(2)), uint64(from)})
+		return r.Launch(f, [3]int{1, 1, 1}, [3]int{32, 1, 1}, 0, r.stream,
+			[]uint64{uint64(r.x), uint64(math.Float32bits(2)), uint64(from)})
 	}
 	if err := launch(r.x + 32*4); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(launch(r.x), r.Wait(r.stream)); err == nil || !strings.Contains(err.Error(), "copies: parameters 0 and 2 are one array, which is written") {
+	if err := errors.Join(launch(r.x), r.Wait(r.stream)); err == nil ||
+		!strings.Contains(err.Error(), "copies: parameters 0 and 2 are one array, which is written") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -16,7 +16,8 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Near fails the test unless got equals want to a tolerance relative to the largest entry of want, or to 1 if that is larger.
+// Near fails the test unless got equals want to a tolerance relative to the largest entry of want, or to 1 if that is
+// larger.
 func Near(t testing.TB, what string, got, want []float32, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {

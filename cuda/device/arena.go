@@ -30,8 +30,9 @@ var held atomic.Int64
 // what is free on a device does.
 func Held() int64 { return held.Load() }
 
-// memoryVariable names the environment variable that chooses how a device lends memory: from an arena, or each array as an allocation of
-// its own, so that tools find accesses beyond its ends. Without it, an emulated device guards and others have an arena.
+// memoryVariable names the environment variable that chooses how a device lends memory: from an arena, or each array as
+// an allocation of its own, so that tools find accesses beyond its ends. Without it, an emulated device guards and
+// others have an arena.
 const memoryVariable = "DSP_CUDA_MEMORY"
 
 func newMemory(lib driver.Driver, info Info) (memory, error) {
@@ -45,9 +46,9 @@ func newMemory(lib driver.Driver, info Info) (memory, error) {
 	}
 }
 
-// arena lends pieces of a few large blocks of device memory. It picks the smallest free piece that is large enough, and joins a freed
-// piece with its free neighbours. The arena never waits for the device: the single stream runs every use of an array before any use of
-// the next array at the same address.
+// arena lends pieces of a few large blocks of device memory. It picks the smallest free piece that is large enough, and
+// joins a freed piece with its free neighbours. The arena never waits for the device: the single stream runs every use
+// of an array before any use of the next array at the same address.
 type arena struct {
 	lib    driver.Driver
 	blocks []*span
@@ -101,8 +102,8 @@ func (a *arena) best(bytes int64) (best *span) {
 	return best
 }
 
-// grow allocates a block from the driver: a large one or, if the device lacks the memory, one of the bytes needed, after releasing all
-// unused blocks.
+// grow allocates a block from the driver: a large one or, if the device lacks the memory, one of the bytes needed,
+// after releasing all unused blocks.
 func (a *arena) grow(bytes int64, what string) (*span, error) {
 	block := max(bytes, a.next)
 	at, err := a.lib.Allocate(block)
@@ -189,7 +190,8 @@ func (a *arena) close() error {
 	return errors.Join(errs...)
 }
 
-// guarded makes every array a separate allocation, so that an emulated device, or compute-sanitizer on a real one, detects accesses out of bounds.
+// guarded makes every array a separate allocation, so that an emulated device, or compute-sanitizer on a real one,
+// detects accesses out of bounds.
 type guarded struct {
 	lib   driver.Driver
 	sizes map[driver.Address]int64

@@ -60,7 +60,8 @@ func TestArenaLendsWhatNobodyHas(t *testing.T) {
 	})
 }
 
-// checkLeases checks that leases are aligned, disjoint and inside allocated memory, and that the arena's lists are in order.
+// checkLeases checks that leases are aligned, disjoint and inside allocated memory, and that the arena's lists are in
+// order.
 func checkLeases(t *rapid.T, a *arena, lib *fake, leases []lease) {
 	sorted := slices.SortedFunc(slices.Values(leases), func(a, b lease) int { return int(int64(a.at) - int64(b.at)) })
 	for i, l := range sorted {

@@ -116,9 +116,9 @@ func NewFrom[E Element](d *Device, x []E, what string) Array[E] {
 	return to
 }
 
-// Grow returns the first n elements of scratch. If scratch has fewer, Grow replaces it with an array of undefined content: of n elements, or of half
-// as many again as it had, if that is more. So an array that grows step by step is replaced rarely, and graphs captured before stay valid
-// longer. what names the array's purpose in an OutOfMemoryError.
+// Grow returns the first n elements of scratch. If scratch has fewer, Grow replaces it with an array of undefined
+// content: of n elements, or of half as many again as it had, if that is more. So an array that grows step by step is
+// replaced rarely, and graphs captured before stay valid longer. what names the array's purpose in an OutOfMemoryError.
 func Grow[E Element](d *Device, scratch *Array[E], n int, what string) Array[E] {
 	if have := scratch.Len(); have < n {
 		if have > 0 {

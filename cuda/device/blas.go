@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// BLAS multiplies matrices on a device: with the cuBLAS library if the machine has it, else with the kernels of gemm.cu.
+// BLAS multiplies matrices on a device: with the cuBLAS library if the machine has it, else with the kernels of
+// gemm.cu.
 type BLAS struct {
 	device  *Device
 	Tf32    bool
@@ -25,11 +26,11 @@ const (
 
 var cublasFiles = []string{"libcublas.so.13", "libcublas.so.12"}
 
-// NewBLAS returns the matrix products of a device. With tf32 they round both factors to 11 significant bits for the tensor
-// cores: the relative error is about 1e-3 instead of 1e-6.
+// NewBLAS returns the matrix products of a device. With tf32 they round both factors to 11 significant bits for the
+// tensor cores: the relative error is about 1e-3 instead of 1e-6.
 //
-// If the environment variable DSP_CUDA_BLAS is own, the kernels of gemm.cu are used; any other value is the path of the library,
-// which must exist.
+// If the environment variable DSP_CUDA_BLAS is own, the kernels of gemm.cu are used; any other value is the path of the
+// library, which must exist.
 func NewBLAS(d *Device, tf32 bool) *BLAS {
 	files, must := libraries(d.info)
 	return newBLAS(d, tf32, files, must)
@@ -65,7 +66,8 @@ func newBLAS(d *Device, tf32 bool, files []string, must bool) *BLAS {
 	return s
 }
 
-// libraries returns the files that may hold cuBLAS, and whether one of them must exist. A real cuBLAS cannot use an emulated device.
+// libraries returns the files that may hold cuBLAS, and whether one of them must exist. A real cuBLAS cannot use an
+// emulated device.
 func libraries(device Info) (files []string, must bool) {
 	switch named := os.Getenv(blasVariable); {
 	case named == ownBLAS || named == "" && device.Emulated():
@@ -97,13 +99,14 @@ func (s *BLAS) Name() string {
 	return name
 }
 
-// Sgemm enqueues C = op(A)·op(B) + beta·C, m×k by k×n, for each matrix of a batch; op is the transpose if transA or transB is set. The
-// matrices are dense and row-major: A is [m×k], or [k×m] with transA, and matrix i of the batch starts at i·strideA. A stride of 0
-// uses one matrix for the whole batch; the matrices C must not overlap. With beta 0, C may hold anything. k may be 0. Repeated calls
-// release the same bits.
+// Sgemm enqueues C = op(A)·op(B) + beta·C, m×k by k×n, for each matrix of a batch; op is the transpose if transA or
+// transB is set. The matrices are dense and row-major: A is [m×k], or [k×m] with transA, and matrix i of the batch
+// starts at i·strideA. A stride of 0 uses one matrix for the whole batch; the matrices C must not overlap. With beta 0,
+// C may hold anything. k may be 0. Repeated calls release the same bits.
 //
 // It allocates nothing and may be captured.
-func (s *BLAS) Sgemm(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {
+func (s *BLAS) Sgemm(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32],
+	batch, strideA, strideB, strideC int) {
 	if m <= 0 || n <= 0 || batch <= 0 {
 		return
 	}
@@ -119,7 +122,8 @@ func (s *BLAS) Sgemm(transA, transB bool, m, n, k int, a, b Array[float32], beta
 		if s.library != nil && k > 0 {
 			multiply = s.byLibrary
 		}
-		multiply(transA, transB, m, n, k, part(a, strideA, m*k), part(b, strideB, k*n), beta, part(c, strideC, m*n), count, strideA, strideB, strideC)
+		multiply(transA, transB, m, n, k, part(a, strideA, m*k), part(b, strideB, k*n), beta, part(c, strideC, m*n), count,
+			strideA, strideB, strideC)
 	}
 }
 
@@ -142,9 +146,10 @@ var noEpilogue = func() Epilogue {
 // HasEpilogues reports whether SgemmThen may be called for that many matrices: dsp's kernels have epilogues in float32.
 func (s *BLAS) HasEpilogues(batch int) bool { return s.library == nil && !s.Tf32 && batch <= mostBatch }
 
-// SgemmThen is Sgemm on matrices that lie side by side, with an epilogue, which writes the results: C itself only if a step does. The steps must not write
-// what the product reads.
-func (s *BLAS) SgemmThen(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch int, then Epilogue) {
+// SgemmThen is Sgemm on matrices that lie side by side, with an epilogue, which writes the results: C itself only if a
+// step does. The steps must not write what the product reads.
+func (s *BLAS) SgemmThen(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32],
+	batch int, then Epilogue) {
 	if m > 0 && n > 0 && batch > 0 {
 		s.own(transA, transB, m, n, k, a, Array[int32]{}, b, beta, c, batch, m*k, k*n, m*n, then)
 	}
@@ -153,9 +158,11 @@ func (s *BLAS) SgemmThen(transA, transB bool, m, n, k int, a, b Array[float32], 
 // HasRows reports whether SgemmRows may be called: dsp's kernels read rows in place, a library does not.
 func (s *BLAS) HasRows() bool { return s.library == nil }
 
-// SgemmRows is Sgemm of single matrices, where row i of A in memory is row rows[i] of from, which has as many columns; −1 is a row of zeros. The result has the
-// bits that it has with the rows side by side. An epilogue that is not nil follows, as in SgemmThen.
-func (s *BLAS) SgemmRows(transA, transB bool, m, n, k int, from Array[float32], rows Array[int32], b Array[float32], beta float32, c Array[float32], then *Epilogue) {
+// SgemmRows is Sgemm of single matrices, where row i of A in memory is row rows[i] of from, which has as many columns;
+// −1 is a row of zeros. The result has the bits that it has with the rows side by side. An epilogue that is not nil
+// follows, as in SgemmThen.
+func (s *BLAS) SgemmRows(transA, transB bool, m, n, k int, from Array[float32], rows Array[int32], b Array[float32],
+	beta float32, c Array[float32], then *Epilogue) {
 	if then == nil {
 		then = &noEpilogue
 	}
@@ -164,18 +171,21 @@ func (s *BLAS) SgemmRows(transA, transB bool, m, n, k int, from Array[float32], 
 	}
 }
 
-func (s *BLAS) byLibrary(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {
+func (s *BLAS) byLibrary(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32],
+	batch, strideA, strideB, strideC int) {
 	s.device.Do(func(uintptr) error {
 		return s.library.Sgemm(transA, transB, m, n, k, a.at, b.at, beta, c.at, batch, strideA, strideB, strideC)
 	})
 }
 
-func (s *BLAS) alone(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {
+func (s *BLAS) alone(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32],
+	batch, strideA, strideB, strideC int) {
 	s.own(transA, transB, m, n, k, a, Array[int32]{}, b, beta, c, batch, strideA, strideB, strideC, noEpilogue)
 }
 
 // own enqueues a product by the kernels of gemm.cu. If rows is not empty, A's rows are those of a.
-func (s *BLAS) own(transA, transB bool, m, n, k int, a Array[float32], rows Array[int32], b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int, then Epilogue) {
+func (s *BLAS) own(transA, transB bool, m, n, k int, a Array[float32], rows Array[int32], b Array[float32],
+	beta float32, c Array[float32], batch, strideA, strideB, strideC int, then Epilogue) {
 	ldA, ldB := k, n
 	if transA {
 		ldA = m
@@ -203,7 +213,8 @@ func (s *BLAS) own(transA, transB bool, m, n, k int, a Array[float32], rows Arra
 	if !s.Tf32 {
 		args = append(args, here.Args...)
 	}
-	s.device.Launch(tile.kernel(s.Tf32, !rows.IsEmpty()), Dim{X: tile.count(m, n), Y: parts, Z: batch}, Dim{X: tile.threads(s.Tf32)}, tile.shared(s.Tf32)+here.Bytes, args...)
+	s.device.Launch(tile.kernel(s.Tf32, !rows.IsEmpty()), Dim{X: tile.count(m, n), Y: parts, Z: batch},
+		Dim{X: tile.threads(s.Tf32)}, tile.shared(s.Tf32)+here.Bytes, args...)
 	if parts > 1 {
 		const threads = 128
 		s.device.Launch("gemm_sum", Dim{X: min(CeilDiv(batch*m*n, threads), 4096)}, Dim{X: threads}, then.Bytes,

@@ -29,7 +29,8 @@ func (p product) String() string {
 
 func (p product) strides() (a, b, c int) { return p.m*p.k + p.gapA, p.k*p.n + p.gapB, p.m*p.n + p.gapC }
 
-// check compares a product with plain loops in float64, and with a second run. The error is relative to the sum of the absolute terms.
+// check compares a product with plain loops in float64, and with a second run. The error is relative to the sum of the
+// absolute terms.
 func (p product) check(t testing.TB, d *device.Device, s *device.BLAS, tolerance float64) {
 	r := rand.New(rand.NewPCG(1, uint64(p.m+p.n+p.k)))
 	strideA, strideB, strideC := p.strides()
@@ -44,7 +45,8 @@ func (p product) check(t testing.TB, d *device.Device, s *device.BLAS, tolerance
 	var got [2][]float32
 	for i := range got {
 		device.Upload(d, onC, c)
-		s.Sgemm(p.transA, p.transB, p.m, p.n, p.k, onA.Slice(p.skipA, len(a)), onB.Slice(p.skipB, len(b)), p.beta, onC, p.batch, strideA, strideB, strideC)
+		s.Sgemm(p.transA, p.transB, p.m, p.n, p.k, onA.Slice(p.skipA, len(a)), onB.Slice(p.skipB, len(b)), p.beta, onC,
+			p.batch, strideA, strideB, strideC)
 		got[i] = make([]float32, len(c))
 		device.Download(d, got[i], onC)
 	}
@@ -119,7 +121,8 @@ func TestSgemm(t *testing.T) {
 				{0, 3, 2}, {3, 0, 2}, {128, 128, 32}, {20, 12, 300},
 			} {
 				for form := range 8 {
-					p := product{transA: form&1 != 0, transB: form&2 != 0, beta: float32(form >> 2), m: size[0], n: size[1], k: size[2], batch: 1}
+					p := product{transA: form&1 != 0, transB: form&2 != 0, beta: float32(form >> 2), m: size[0],
+						n: size[1], k: size[2], batch: 1}
 					p.check(t, d, s, by.tolerance)
 				}
 			}
@@ -127,9 +130,11 @@ func TestSgemm(t *testing.T) {
 				side := rapid.IntRange(0, 70)
 				p := product{
 					transA: rapid.Bool().Draw(rt, "transA"), transB: rapid.Bool().Draw(rt, "transB"),
-					m: side.Draw(rt, "m"), n: side.Draw(rt, "n"), k: rapid.IntRange(0, 40).Draw(rt, "k"), batch: rapid.IntRange(0, 3).Draw(rt, "batch"),
-					skipA: rapid.IntRange(0, 4).Draw(rt, "skipA"), skipB: rapid.IntRange(0, 4).Draw(rt, "skipB"),
-					gapA: rapid.IntRange(0, 4).Draw(rt, "gapA"), gapB: rapid.IntRange(0, 4).Draw(rt, "gapB"), gapC: rapid.IntRange(0, 4).Draw(rt, "gapC"),
+					m: side.Draw(rt, "m"), n: side.Draw(rt, "n"), k: rapid.IntRange(0, 40).Draw(rt, "k"),
+					batch: rapid.IntRange(0, 3).Draw(rt, "batch"), skipA: rapid.IntRange(0, 4).Draw(rt, "skipA"),
+					skipB: rapid.IntRange(0, 4).Draw(rt, "skipB"), gapA: rapid.IntRange(0, 4).Draw(rt, "gapA"),
+					gapB: rapid.IntRange(0, 4).Draw(rt, "gapB"),
+					gapC: rapid.IntRange(0, 4).Draw(rt, "gapC"),
 					beta: rapid.SampledFrom([]float32{0, 1, -0.5}).Draw(rt, "beta"),
 				}
 				p.check(t, d, s, by.tolerance)
@@ -162,7 +167,8 @@ func TestSgemmSharesAMatrix(t *testing.T) {
 	const m, n, k, batch = 5, 6, 7, 3
 	r := rand.New(rand.NewPCG(1, 1))
 	a, b := normal(r, m*k*batch), normal(r, k*n)
-	onA, onB, shared, single := upload(d, a), upload(d, b), upload(d, make([]float32, m*n*batch)), upload(d, make([]float32, m*n*batch))
+	onA, onB, shared, single := upload(d, a), upload(d, b), upload(d, make([]float32, m*n*batch)),
+		upload(d, make([]float32, m*n*batch))
 	g := d.Capture(func() { s.Sgemm(false, false, m, n, k, onA, onB, 0, shared, batch, m*k, 0, m*n) })
 	defer g.Free()
 	d.Replay(g)

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// A product that reads A's rows from a larger matrix has the bits of the product of the gathered rows: with every tile, in every layout, with sums of parts,
-// with rows that repeat, and with rows of zeros.
+// A product that reads A's rows from a larger matrix has the bits of the product of the gathered rows: with every tile,
+// in every layout, with sums of parts, with rows that repeat, and with rows of zeros.
 func TestSgemmOfRowsKeepsBits(t *testing.T) {
 	t.Setenv("DSP_CUDA_BLAS", "own")
 	d := cudatest.Device(t)
@@ -22,7 +22,8 @@ func TestSgemmOfRowsKeepsBits(t *testing.T) {
 		t.Run(s.Name(), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, 4))
 			for _, size := range [][3]int{
-				{1, 1, 1}, {3, 5, 7}, {64, 64, 16}, {65, 30, 33}, {130, 132, 17}, {7, 100, 1}, {4, 4, 0}, {0, 3, 2}, {3, 0, 2}, {12, 9, 3000}, {16, 70, 2001},
+				{1, 1, 1}, {3, 5, 7}, {64, 64, 16}, {65, 30, 33}, {130, 132, 17}, {7, 100, 1}, {4, 4, 0}, {0, 3, 2}, {3, 0, 2},
+				{12, 9, 3000}, {16, 70, 2001},
 			} {
 				for form := range 16 {
 					checkRows(t, d, s, r, size, form)
@@ -42,7 +43,8 @@ func TestSgemmOfRowsKeepsBits(t *testing.T) {
 	}
 }
 
-// checkRows multiplies m×k by k×n matrices. The bits of form transpose A, transpose B, set β to 1, and misalign the larger matrix.
+// checkRows multiplies m×k by k×n matrices. The bits of form transpose A, transpose B, set β to 1, and misalign the
+// larger matrix.
 func checkRows(t *testing.T, d *device.Device, s *device.BLAS, r *rand.Rand, size [3]int, form int) {
 	t.Helper()
 	m, n, k := size[0], size[1], size[2]

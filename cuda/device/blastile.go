@@ -48,8 +48,8 @@ func (t tile) shared(tf32 bool) int {
 // depthOf returns how much of k each of parts parts takes, in whole tiles.
 func depthOf(k, parts int) int { return max(1, CeilDiv(CeilDiv(k, parts), tileDepth)) * tileDepth }
 
-// choose returns the tile and the number of parts of k that are fastest in a rough model of an H200. It depends on the shape only, so
-// results do not depend on the device.
+// choose returns the tile and the number of parts of k that are fastest in a rough model of an H200. It depends on the
+// shape only, so results do not depend on the device.
 func choose(m, n, k, batch int, tf32 bool) (best tile, parts int) {
 	const (
 		multiprocessors = 132

@@ -49,9 +49,9 @@ func OwnerOf(address uint64) (int, error) {
 	return ordinal, explain(err, "")
 }
 
-// In runs do, whose work goes into a stream of the caller, a CUstream, in place of the device's own: after what the caller
-// has enqueued there, and after all work of the device. It does not wait for the work; Close does, also after an error. The
-// caller's stream must not be captured in a graph.
+// In runs do, whose work goes into a stream of the caller, a CUstream, in place of the device's own: after what the
+// caller has enqueued there, and after all work of the device. It does not wait for the work; Close does, also after an
+// error. The caller's stream must not be captured in a graph.
 func (d *Device) In(stream uint64, do func()) error {
 	own, theirs := d.stream, driver.Stream(stream)
 	if d.err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// fakeCUBLAS has cuBLAS's functions, as column-major loops over the emulated device's memory, which a CPU can read. Its product fails
-// unless it was given a stream and then scratch memory. With TF32 it drops low bits.
+// fakeCUBLAS has cuBLAS's functions, as column-major loops over the emulated device's memory, which a CPU can read. Its
+// product fails unless it was given a stream and then scratch memory. With TF32 it drops low bits.
 const fakeCUBLAS = `
 #include <stddef.h>
 #include <stdint.h>
@@ -80,7 +80,8 @@ func TestCUBLAS(t *testing.T) {
 			t.Errorf("the library is %q, want %q", s.Name(), by.name)
 		}
 		for form := range 8 {
-			p := product{transA: form&1 != 0, transB: form&2 != 0, beta: float32(form >> 2), m: 7, n: 5, k: 11, batch: 2, gapA: 1, gapB: 2, gapC: 3}
+			p := product{transA: form&1 != 0, transB: form&2 != 0, beta: float32(form >> 2), m: 7, n: 5, k: 11, batch: 2,
+				gapA: 1, gapB: 2, gapC: 3}
 			p.check(t, d, s, by.tolerance)
 		}
 		product{m: 3, n: 4, k: 0, batch: 1, beta: 1}.check(t, d, s, by.tolerance) // done by the kernels
@@ -98,7 +99,8 @@ func TestCUBLASMissing(t *testing.T) {
 		d := cudatest.Emulated(t)
 		t.Setenv("DSP_CUDA_BLAS", c.file)
 		device.NewBLAS(d, false).Close()
-		if err := d.Sync(); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "DSP_CUDA_BLAS") {
+		if err := d.Sync(); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "DSP_CUDA_BLAS") {
 			t.Errorf("%s: error %v, want one with %q", c.file, err, c.want)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// delivery is an array on its way to the host, part by part, while the device computes the rest. The copies have a stream of their own.
+// delivery is an array on its way to the host, part by part, while the device computes the rest. The copies have a
+// stream of their own.
 type delivery struct {
 	stream  driver.Stream
 	memory  unsafe.Pointer // pinned; holds room elements
@@ -24,7 +25,8 @@ type sending struct {
 	final, here driver.Event // the elements are what they should be; the host has them
 }
 
-// Deliver begins to deliver an array: its elements up to n leave when Send(n) is called, in the order of the calls with all other work. Until Arrived has returned all that was sent, or Sync was called, nothing may begin another delivery.
+// Deliver begins to deliver an array: its elements up to n leave when Send(n) is called, in the order of the calls with
+// all other work. Until Arrived has returned all that was sent, or Sync was called, nothing may begin another delivery.
 func (d *Device) Deliver(from Array[float32]) {
 	x := &d.delivery
 	x.from, x.sent, x.arrived = from, x.sent[:0], 0
@@ -46,7 +48,8 @@ func (d *Device) Deliver(from Array[float32]) {
 	d.leave(err, "pinned memory for gradients")
 }
 
-// Send copies the elements up to end that have not left yet, when all work enqueued so far is done. Work that is enqueued after the last element has left may change the array.
+// Send copies the elements up to end that have not left yet, when all work enqueued so far is done. Work that is
+// enqueued after the last element has left may change the array.
 func (d *Device) Send(end int) {
 	x := &d.delivery
 	from := 0

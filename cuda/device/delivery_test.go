@@ -14,7 +14,8 @@ func now(x device.Array[float32], i int) float32 {
 	return *(*float32)(unsafe.Add(pointer(x.Address()), 4*i))
 }
 
-// The host gets the first elements while later work has not begun, and each element as it was when it was sent, on a device that runs everything as late as it may.
+// The host gets the first elements while later work has not begun, and each element as it was when it was sent, on a
+// device that runs everything as late as it may.
 func TestDelivery(t *testing.T) {
 	d := cudatest.Emulated(t, "DSP_EMULATED_STREAMS=late")
 	const n, first = 1000, 300

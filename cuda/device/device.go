@@ -1,8 +1,9 @@
-// Package device opens NVIDIA GPUs and runs kernels on them. It has arrays, launches, captured graphs, events and matrix products.
+// Package device opens NVIDIA GPUs and runs kernels on them. It has arrays, launches, captured graphs, events and
+// matrix products.
 //
-// A Device has one stream, which runs everything in the order of the calls. Any goroutine may call it, but only one at a time.
-// Errors are sticky: once a call fails, later calls do nothing, and Sync and Err return that first error. So callers need not check
-// every launch.
+// A Device has one stream, which runs everything in the order of the calls. Any goroutine may call it, but only one at
+// a time. Errors are sticky: once a call fails, later calls do nothing, and Sync and Err return that first error. So
+// callers need not check every launch.
 package device
 
 import (
@@ -36,7 +37,8 @@ type Info struct {
 func (i Info) Emulated() bool { return strings.HasPrefix(i.Name, "dsp emulated") }
 
 func (i Info) String() string {
-	return fmt.Sprintf("cuda:%d %s, %s, compute capability %s, CUDA %s", i.Ordinal, i.Name, size(i.Memory), i.Capability, i.Driver)
+	return fmt.Sprintf("cuda:%d %s, %s, compute capability %s, CUDA %s", i.Ordinal, i.Name, size(i.Memory), i.Capability,
+		i.Driver)
 }
 
 // Built reports whether this build can use a device.
@@ -147,7 +149,8 @@ func (i Info) usable() error {
 }
 
 func open(lib driver.Driver, info Info, compiled *devicecode.Set) (*Device, error) {
-	d := &Device{lib: lib, info: info, compiled: compiled, kernels: map[string]*kernel{}, modules: map[string]driver.Module{}}
+	d := &Device{lib: lib, info: info, compiled: compiled, kernels: map[string]*kernel{},
+		modules: map[string]driver.Module{}}
 	var err error
 	if d.memory, err = newMemory(lib, info); err != nil {
 		return nil, err
@@ -179,7 +182,8 @@ func (d *Device) Sync() error {
 	return d.err
 }
 
-// Memory returns the free and the total bytes of the device's memory. Memory that the arena holds but does not use counts as free.
+// Memory returns the free and the total bytes of the device's memory. Memory that the arena holds but does not use
+// counts as free.
 func (d *Device) Memory() (free, total int64) {
 	if d.enter() {
 		var err error
@@ -189,19 +193,20 @@ func (d *Device) Memory() (free, total int64) {
 	return free + d.memory.unused(), total
 }
 
-// Moves returns how often Grow has replaced an array since Open: a graph that was captured before may use memory that is gone.
+// Moves returns how often Grow has replaced an array since Open: a graph that was captured before may use memory that
+// is gone.
 func (d *Device) Moves() int { return d.moves }
 
-// Do calls f with the device's stream, as a CUstream, on a thread that has the device's context. It is for libraries that enqueue
-// work into the stream. An error from f is sticky.
+// Do calls f with the device's stream, as a CUstream, on a thread that has the device's context. It is for libraries
+// that enqueue work into the stream. An error from f is sticky.
 func (d *Device) Do(f func(stream uintptr) error) {
 	if d.enter() {
 		d.leave(f(uintptr(d.stream)), "")
 	}
 }
 
-// Close waits for all enqueued work and releases all resources. Later calls do nothing. Close returns the first error since
-// Open.
+// Close waits for all enqueued work and releases all resources. Later calls do nothing. Close returns the first error
+// since Open.
 func (d *Device) Close() error {
 	if d.closed {
 		return d.err
@@ -237,7 +242,8 @@ func (d *Device) Close() error {
 	return failed
 }
 
-// enter makes the device's context current on the calling thread until leave is called. It returns false after an error.
+// enter makes the device's context current on the calling thread until leave is called. It returns false after an
+// error.
 func (d *Device) enter() bool {
 	if d.err != nil {
 		return false

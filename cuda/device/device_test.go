@@ -158,8 +158,10 @@ func TestWrongLaunchesAreRefused(t *testing.T) {
 	}{
 		{func(d *Device, x Array[float32]) { d.Launch("nothing", Dim{X: 1}, Dim{X: 1}, 0) }, "no kernel nothing"},
 		{func(d *Device, x Array[float32]) { d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x) }, "1 arguments, expected 3"},
-		{func(d *Device, x Array[float32]) { d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, 1.0, int64(1)) }, "argument 1 is of type f64, expected f32"},
-		{func(d *Device, x Array[float32]) { d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), 1) }, "argument 2 is of type unknown, expected u64"},
+		{func(d *Device, x Array[float32]) { d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, 1.0, int64(1)) },
+			"argument 1 is of type f64, expected f32"},
+		{func(d *Device, x Array[float32]) { d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), 1) },
+			"argument 2 is of type unknown, expected u64"},
 		{func(d *Device, x Array[float32]) {
 			d.Launch("fill", Dim{X: 1}, Dim{X: 64, Y: 32}, 0, x, float32(1), int64(1))
 		}, "up to 512 threads"},
@@ -219,7 +221,8 @@ func TestLostDevice(t *testing.T) {
 	d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), int64(4))
 	lib.failing["cuStreamSynchronize"] = 700
 	err := d.Sync()
-	if e, ok := errors.AsType[*LostError](err); !ok || e.Err.Name != "CUDA_ERROR_700" || e.Err.Call != "cuStreamSynchronize" {
+	if e, ok := errors.AsType[*LostError](err); !ok || e.Err.Name != "CUDA_ERROR_700" ||
+		e.Err.Call != "cuStreamSynchronize" {
 		t.Errorf("%v, expected a lost device", err)
 	}
 	if err := d.Close(); err != d.Err() {
@@ -240,7 +243,8 @@ func TestOutOfMemory(t *testing.T) {
 		if !ok || *e != (OutOfMemoryError{"the chains' messages", 80 << 20, 60 << 20, 100 << 20}) {
 			t.Errorf("%s: %+v", name, d.Err())
 		}
-		if want := "out of device memory: the chains' messages needs 80.0 MiB, 60.0 MiB of 100.0 MiB are free"; d.Err().Error() != want {
+		if want := "out of device memory: the chains' messages needs 80.0 MiB, 60.0 " +
+			"MiB of 100.0 MiB are free"; d.Err().Error() != want {
 			t.Errorf("%s: %v, expected %s", name, d.Err(), want)
 		}
 		if err := d.Close(); err != e || lib.lent != 0 {

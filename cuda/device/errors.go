@@ -51,7 +51,8 @@ type OutOfMemoryError struct {
 }
 
 func (e *OutOfMemoryError) Error() string {
-	return fmt.Sprintf("out of device memory: %s needs %s, %s of %s are free", e.What, size(e.Needed), size(e.Free), size(e.Total))
+	return fmt.Sprintf("out of device memory: %s needs %s, %s of %s are free", e.What, size(e.Needed),
+		size(e.Free), size(e.Total))
 }
 
 // size formats a number of bytes with its unit.

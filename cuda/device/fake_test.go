@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// fake is a driver in Go that is as lazy as a device may be: enqueued work runs only when somebody waits for it, so that a too early
-// reuse of memory shows. It has one kernel, fill.
+// fake is a driver in Go that is as lazy as a device may be: enqueued work runs only when somebody waits for it, so
+// that a too early reuse of memory shows. It has one kernel, fill.
 type fake struct {
 	total, lent int64
 	blocks      map[driver.Address]*block
@@ -50,7 +50,8 @@ func (f *fake) call(name string) error {
 	if code := f.failing[name]; code != 0 {
 		return &driver.Error{Code: code, Name: fmt.Sprintf("CUDA_ERROR_%d", code), Call: name}
 	}
-	if f.current == 0 && !slices.Contains([]string{"cuCtxSetCurrent", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease"}, name) {
+	if f.current == 0 && !slices.Contains([]string{"cuCtxSetCurrent", "cuDevicePrimaryCtxRetain",
+		"cuDevicePrimaryCtxRelease"}, name) {
 		return &driver.Error{Code: 201, Name: "CUDA_ERROR_INVALID_CONTEXT", Call: name}
 	}
 	return nil

@@ -14,7 +14,8 @@ type Graph struct {
 	marks []int // mark k is between parts k and k+1
 }
 
-// OnMark sets what is called for each mark, as it is enqueued or replayed: it may enqueue more, which is no part of a captured graph. nil: nothing, and marks do not cut graphs that are captured.
+// OnMark sets what is called for each mark, as it is enqueued or replayed: it may enqueue more, which is no part of a
+// captured graph. nil: nothing, and marks do not cut graphs that are captured.
 func (d *Device) OnMark(do func(n int)) { d.onMark = do }
 
 // Mark sets a mark, whose number it passes on.
@@ -42,9 +43,9 @@ func (g *Graph) end(d *Device) error {
 	return err
 }
 
-// Capture records the launches, copies and zeroes that enqueue makes in a graph, without running them. During a capture, New, Free,
-// Upload, Download, Sync and events are errors. A replay uses the same arrays and arguments. If enqueue launches kernels that have
-// never been launched, Capture calls it twice.
+// Capture records the launches, copies and zeroes that enqueue makes in a graph, without running them. During a
+// capture, New, Free, Upload, Download, Sync and events are errors. A replay uses the same arrays and arguments. If
+// enqueue launches kernels that have never been launched, Capture calls it twice.
 func (d *Device) Capture(enqueue func()) *Graph {
 	g := &Graph{of: d}
 	for d.outside("Capture") && d.capture(g, enqueue) && len(d.missing) > 0 {

@@ -42,7 +42,8 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
-// Marks cut a graph, and are passed on when it is replayed, between the work before and after them. Freed, no part is left.
+// Marks cut a graph, and are passed on when it is replayed, between the work before and after them. Freed, no part is
+// left.
 func TestMarksOfGraphs(t *testing.T) {
 	d, lib := testDevice(t, 1<<28)
 	x, got, seen := New[float32](d, 1, "x"), make([]float32, 1), []float32(nil)

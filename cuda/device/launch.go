@@ -37,8 +37,8 @@ func (d *Device) Launches(kernel string) int {
 	return 0
 }
 
-// Launch enqueues a kernel by its name. Arguments are Array, int32, uint32, int64, uint64, float32 and float64 and must match the
-// kernel's parameters; shared is in bytes. A grid with X = 0 launches nothing.
+// Launch enqueues a kernel by its name. Arguments are Array, int32, uint32, int64, uint64, float32 and float64 and must
+// match the kernel's parameters; shared is in bytes. A grid with X = 0 launches nothing.
 func (d *Device) Launch(name string, grid, block Dim, shared int, args ...any) {
 	if d.err != nil || grid.X == 0 {
 		return
@@ -61,7 +61,8 @@ func (d *Device) Launch(name string, grid, block Dim, shared int, args ...any) {
 	}
 	g, b := grid.each(), block.each()
 	if threads := b[0] * b[1] * b[2]; threads < 1 || threads > k.threads || min(g[0], g[1], g[2], shared) < 0 {
-		d.Fail(fmt.Errorf("cuda: %s with grid %v, block %v, %d bytes shared; a block may have up to %d threads", name, g, b, shared, k.threads))
+		d.Fail(fmt.Errorf("cuda: %s with grid %v, block %v, %d bytes shared; a block may have up to %d threads",
+			name, g, b, shared, k.threads))
 		return
 	}
 	if !d.enter() {
@@ -83,8 +84,8 @@ func (d *Device) Launch(name string, grid, block Dim, shared int, args ...any) {
 	d.leave(nil, "")
 }
 
-// argument returns the 8 bytes that pass a kernel's argument, of which a narrower type uses the first, and the argument's PTX type,
-// which is "unknown" for types that kernels do not take.
+// argument returns the 8 bytes that pass a kernel's argument, of which a narrower type uses the first, and the
+// argument's PTX type, which is "unknown" for types that kernels do not take.
 func argument(a any) (bits uint64, ptx string) {
 	switch a := a.(type) {
 	case Array[float32]:
@@ -117,8 +118,8 @@ func argument(a any) (bits uint64, ptx string) {
 	return 0, "unknown"
 }
 
-// kernel returns a kernel and loads it on first use; it returns nil after an error. During a capture nothing can be loaded: kernel then
-// adds the kernel to d.missing and returns nil.
+// kernel returns a kernel and loads it on first use; it returns nil after an error. During a capture nothing can be
+// loaded: kernel then adds the kernel to d.missing and returns nil.
 func (d *Device) kernel(name string) *kernel {
 	k := d.kernels[name]
 	if k == nil && d.capturing {
@@ -161,7 +162,8 @@ func (d *Device) load(name string) *kernel {
 	return k
 }
 
-// module loads a module: as assembled for the device, if that is at hand and its driver takes it, else as PTX, which the driver compiles.
+// module loads a module: as assembled for the device, if that is at hand and its driver takes it, else as PTX, which
+// the driver compiles.
 func (d *Device) module(name string) (driver.Module, error) {
 	architecture := "sm_" + strings.ReplaceAll(d.info.Capability, ".", "")
 	cubin, err := d.compiled.Cubin(architecture, name)

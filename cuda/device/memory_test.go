@@ -12,7 +12,8 @@ func TestMemoryByVariable(t *testing.T) {
 		way   string
 		on    Info
 		arena bool
-	}{{"", emulated, false}, {"", real, true}, {"arena", emulated, true}, {"arena", real, true}, {"guarded", emulated, false}, {"guarded", real, false}} {
+	}{{"", emulated, false}, {"", real, true}, {"arena", emulated, true}, {"arena", real, true},
+		{"guarded", emulated, false}, {"guarded", real, false}} {
 		t.Setenv("DSP_CUDA_MEMORY", c.way)
 		m, err := newMemory(newFake(1<<20), c.on)
 		if err != nil {

@@ -25,12 +25,14 @@ const (
 	ncclVariable = "DSP_NCCL_LIBRARY"
 	noNCCL       = "off"
 
-	// NCCL 2.22 and later connects ranks in their first exchange, where a rank that is gone would hold it up before the exchange can be aborted. 0 lets ranks connect when they join.
+	// NCCL 2.22 and later connects ranks in their first exchange, where a rank that is gone would hold it up before the
+	// exchange can be aborted. 0 lets ranks connect when they join.
 	connectVariable = "NCCL_RUNTIME_CONNECT"
 )
 
-// OpenNCCL returns the library, for emulated devices or for real ones; nil if there is none that works, and why not. The environment variable DSP_NCCL_LIBRARY names another file, which must exist, or is off. For
-// emulated devices it must name one. Ranks connect when they join a group, unless NCCL_RUNTIME_CONNECT is set.
+// OpenNCCL returns the library, for emulated devices or for real ones; nil if there is none that works, and why not.
+// The environment variable DSP_NCCL_LIBRARY names another file, which must exist, or is off. For emulated devices it
+// must name one. Ranks connect when they join a group, unless NCCL_RUNTIME_CONNECT is set.
 func OpenNCCL(emulated bool) (n *NCCL, why string, err error) {
 	file := os.Getenv(ncclVariable)
 	switch {
@@ -87,7 +89,8 @@ type Communicator struct {
 	size int
 }
 
-// Join makes the device a rank of a group, and waits until all ranks have joined it. ended is asked now and then why not to wait any longer; nil: there is no reason. The device, which can be in one group, leaves it when it is closed.
+// Join makes the device a rank of a group, and waits until all ranks have joined it. ended is asked now and then why
+// not to wait any longer; nil: there is no reason. The device, which can be in one group, leaves it when it is closed.
 // After such a reason the device is of no more use.
 func (d *Device) Join(n *NCCL, size, rank int, group Identifier, ended func() error) (*Communicator, error) {
 	if d.err != nil {
@@ -137,7 +140,8 @@ func (d *Device) Join(n *NCCL, size, rank int, group Identifier, ended func() er
 // Size returns the number of ranks.
 func (c *Communicator) Size() int { return c.size }
 
-// AllGather enqueues an exchange: to [Size×n] becomes what all ranks have in from [n], in their order. All ranks call it with the same n, in the same order.
+// AllGather enqueues an exchange: to [Size×n] becomes what all ranks have in from [n], in their order. All ranks call
+// it with the same n, in the same order.
 func (c *Communicator) AllGather(to, from Array[float32]) {
 	d := c.of
 	if to.n != c.size*from.n {
@@ -155,8 +159,9 @@ const (
 	lastPause  = 2 * time.Millisecond
 )
 
-// Wait waits until all enqueued work is done, so that a rank that is gone cannot hold it up for ever: ended is asked now and then why not to wait any longer. If there is a
-// reason, exchanges under way are aborted, the device is of no more use, and the reason is returned.
+// Wait waits until all enqueued work is done, so that a rank that is gone cannot hold it up for ever: ended is asked
+// now and then why not to wait any longer. If there is a reason, exchanges under way are aborted, the device is of no
+// more use, and the reason is returned.
 func (c *Communicator) Wait(ended func() error) error {
 	d := c.of
 	reached := d.Record()

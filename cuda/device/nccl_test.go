@@ -45,7 +45,8 @@ func asRanks(t *testing.T, devices []*device.Device, do func(rank int, c *device
 	return errors.Join(errs...)
 }
 
-// Each rank gets what all have, in their order, whatever the size, exchange after exchange, and also where a rank comes late.
+// Each rank gets what all have, in their order, whatever the size, exchange after exchange, and also where a rank comes
+// late.
 func TestAllGather(t *testing.T) {
 	for _, streams := range []string{"now", "late"} {
 		for ranks := 1; ranks <= 3; ranks++ {
@@ -109,7 +110,8 @@ func TestAllGatherWithoutARank(t *testing.T) {
 	}
 }
 
-// Ranks that wait for others to join stop when their group says so. A process of its own does that: the library still waits in the device's context, which therefore stays until the process ends.
+// Ranks that wait for others to join stop when their group says so. A process of its own does that: the library still
+// waits in the device's context, which therefore stays until the process ends.
 func TestJoinWithoutARank(t *testing.T) {
 	const asChild = "DSP_TEST_JOIN_WITHOUT_A_RANK"
 	if os.Getenv(asChild) == "" {
@@ -133,7 +135,8 @@ func TestJoinWithoutARank(t *testing.T) {
 	if err := d.Close(); !errors.Is(err, gone) {
 		t.Errorf("closing: %v", err)
 	}
-	cudatest.Must(t, os.Remove(strings.TrimRight(string(group[:]), "\x00"))) // the emulator's file, whose name the last rank would have removed
+	// the emulator's file, whose name the last rank would have removed
+	cudatest.Must(t, os.Remove(strings.TrimRight(string(group[:]), "\x00")))
 }
 
 // Wrong uses are told: one device for two ranks, sizes that differ, and memory that is too small.
@@ -149,7 +152,8 @@ func TestWrongExchanges(t *testing.T) {
 		devices := cudatest.Several(t, 2)
 		err := asRanks(t, devices, func(rank int, c *device.Communicator) error {
 			n := 3 + rank
-			c.AllGather(device.New[float32](devices[rank], 2*n, "all"), device.NewFrom(devices[rank], make([]float32, n), "mine"))
+			c.AllGather(device.New[float32](devices[rank], 2*n, "all"),
+				device.NewFrom(devices[rank], make([]float32, n), "mine"))
 			return c.Wait(never)
 		})
 		if err == nil || !strings.Contains(err.Error(), "where another rank has") {
@@ -185,11 +189,13 @@ func TestOpenNCCL(t *testing.T) {
 	} {
 		t.Setenv("DSP_NCCL_LIBRARY", c.file)
 		n, why, err := device.OpenNCCL(c.emulated)
-		if n != nil || why != c.why || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+		if n != nil || why != c.why || (err == nil) != (c.says == "") || err != nil &&
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, %q, %v", c.file, n, why, err)
 		}
 	}
-	stubs := []string{"ncclGetErrorString", "ncclGetUniqueId", "ncclCommInitRank", "ncclAllGather", "ncclCommGetAsyncError", "ncclCommAbort", "ncclCommDestroy"}
+	stubs := []string{"ncclGetErrorString", "ncclGetUniqueId", "ncclCommInitRank", "ncclAllGather",
+		"ncclCommGetAsyncError", "ncclCommAbort", "ncclCommDestroy"}
 	for code, want := range map[int]string{2708: "NCCL 2.7.8", 22105: "NCCL 2.21.5"} {
 		source := fmt.Sprintf("int ncclGetVersion(int* v) { *v = %d; return 0; }\n", code)
 		for _, name := range slices.Sorted(slices.Values(stubs)) {
@@ -209,9 +215,12 @@ func TestRanksConnectWhenTheyJoin(t *testing.T) {
 		t.Skip("built without the tag gpu")
 	}
 	const variable = "NCCL_RUNTIME_CONNECT"
-	source := "#include <stdlib.h>\nstatic int set;\n__attribute__((constructor)) static void load(void) { const char* x = getenv(\"" + variable + "\"); set = x ? atoi(x) : 9; }\n" +
+	source := "#include <stdlib.h>\nstatic int set;\n" +
+		"__attribute__((constructor)) static void load(void) { const char* x = getenv(\"" + variable +
+		"\"); set = x ? atoi(x) : 9; }\n" +
 		"int ncclGetVersion(int* v) { *v = 22200 + set; return 0; }\n"
-	for _, name := range []string{"ncclGetErrorString", "ncclGetUniqueId", "ncclCommInitRank", "ncclAllGather", "ncclCommGetAsyncError", "ncclCommAbort", "ncclCommDestroy"} {
+	for _, name := range []string{"ncclGetErrorString", "ncclGetUniqueId", "ncclCommInitRank", "ncclAllGather",
+		"ncclCommGetAsyncError", "ncclCommAbort", "ncclCommDestroy"} {
 		source += "int " + name + "(void) { return 3; }\n"
 	}
 	for _, c := range []struct {
@@ -229,7 +238,8 @@ func TestRanksConnectWhenTheyJoin(t *testing.T) {
 	}
 }
 
-// A library that is not named may be missing, or not be one that works; then dsp does without, and says which of the two it is.
+// A library that is not named may be missing, or not be one that works; then dsp does without, and says which of the
+// two it is.
 func TestUnnamedNCCL(t *testing.T) {
 	if !device.Built {
 		t.Skip("built without the tag gpu")
@@ -241,7 +251,8 @@ func TestUnnamedNCCL(t *testing.T) {
 		return
 	}
 	old, broken, none := t.TempDir(), t.TempDir(), t.TempDir()
-	cudatest.Must(t, os.Rename(buildFake(t, "int ncclGetVersion(int* v) { return 0; }"), filepath.Join(old, "libnccl.so.2")))
+	cudatest.Must(t, os.Rename(buildFake(t, "int ncclGetVersion(int* v) { return 0; }"),
+		filepath.Join(old, "libnccl.so.2")))
 	cudatest.Must(t, os.WriteFile(filepath.Join(broken, "libnccl.so.2"), []byte("no library"), 0o644))
 	for folder, want := range map[string]string{
 		old:    "found false: libnccl.so.2 has no function ncclGetErrorString; NCCL 2.4 or later is needed, <nil>",

@@ -38,7 +38,9 @@ func TestFirstLaunchIsCaptured(t *testing.T) {
 	d := cudatest.Device(t)
 	x := device.New[float32](d, 8, "x")
 	device.Zero(d, x)
-	g := d.Capture(func() { d.Launch("fill", device.Dim{X: 1}, device.Dim{X: 32}, 0, x.Slice(2, 4), float32(3), int64(2)) })
+	g := d.Capture(func() {
+		d.Launch("fill", device.Dim{X: 1}, device.Dim{X: 32}, 0, x.Slice(2, 4), float32(3), int64(2))
+	})
 	defer g.Free()
 	got := make([]float32, 8)
 	if device.Download(d, got, x); !slices.Equal(got, make([]float32, 8)) {
@@ -61,7 +63,8 @@ func TestFaultLosesTheDevice(t *testing.T) {
 	x := device.New[float32](d, 8, "x")
 	d.Launch("fill", device.Dim{X: 1}, device.Dim{X: 32}, 0, x, float32(3), int64(9))
 	err := d.Sync()
-	if lost, ok := errors.AsType[*device.LostError](err); !ok || lost.Err.Name != "CUDA_ERROR_ILLEGAL_ADDRESS" || !strings.HasPrefix(lost.Err.Call, "cu") {
+	if lost, ok := errors.AsType[*device.LostError](err); !ok || lost.Err.Name != "CUDA_ERROR_ILLEGAL_ADDRESS" ||
+		!strings.HasPrefix(lost.Err.Call, "cu") {
 		t.Fatalf("%v, expected an illegal address", err)
 	}
 	device.Zero(d, x)

@@ -12,8 +12,8 @@ const (
 	bufferBytes = 4 << 20 // of pinned memory
 )
 
-// staging is pinned memory for copies to and from the device. Uploads fill the buffers of a ring in turn. An event marks when the
-// device has read a buffer, which can then be refilled, or written it.
+// staging is pinned memory for copies to and from the device. Uploads fill the buffers of a ring in turn. An event
+// marks when the device has read a buffer, which can then be refilled, or written it.
 type staging struct {
 	ring   [buffers]buffer
 	buffer int // the buffer being filled

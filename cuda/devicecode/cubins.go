@@ -15,13 +15,14 @@ var Architectures = []string{"sm_80", "sm_86", "sm_89", "sm_90"}
 // cubinsVariable names the environment variable that names a folder of cubins.
 const cubinsVariable = "DSP_CUDA_CUBINS"
 
-// CubinFile returns where the cubin of a module's PTX for an architecture lies in a folder of cubins. The name holds a hash of the PTX, so
-// that a cubin of another version is never loaded.
+// CubinFile returns where the cubin of a module's PTX for an architecture lies in a folder of cubins. The name holds a
+// hash of the PTX, so that a cubin of another version is never loaded.
 func CubinFile(architecture, module, ptx string) string {
 	return filepath.Join(architecture, fmt.Sprintf("%s-%.16x.cubin", module, sha256.Sum256([]byte(ptx))))
 }
 
-// Cubin returns the kernels of a module as assembled for an architecture, from the folder that DSP_CUDA_CUBINS names, or "" if it has none.
+// Cubin returns the kernels of a module as assembled for an architecture, from the folder that DSP_CUDA_CUBINS names,
+// or "" if it has none.
 func (s *Set) Cubin(architecture, module string) (string, error) {
 	folder := os.Getenv(cubinsVariable)
 	if folder == "" {

@@ -1,11 +1,12 @@
-// Package devicecode holds the CUDA kernels as .cu sources and, in the folder ptx, the PTX compiled from them. Programs built with the
-// tag gpu embed the PTX. The driver compiles it for the device at hand (sm_80 and up).
+// Package devicecode holds the CUDA kernels as .cu sources and, in the folder ptx, the PTX compiled from them. Programs
+// built with the tag gpu embed the PTX. The driver compiles it for the device at hand (sm_80 and up).
 //
-// The sources of a package of cuda, say cuda/cudanets, are in the folder of the same name. A source includes headers from its own folder
-// and from the folder include, which all folders share. No two sources have the same name, since a name is that of a module.
+// The sources of a package of cuda, say cuda/cudanets, are in the folder of the same name. A source includes headers
+// from its own folder and from the folder include, which all folders share. No two sources have the same name, since a
+// name is that of a module.
 //
-// After a change to a .cu or .cuh file, make kernels recompiles the affected sources; a test refuses PTX that does not match its
-// source.
+// After a change to a .cu or .cuh file, make kernels recompiles the affected sources; a test refuses PTX that does not
+// match its source.
 package devicecode
 
 import (
@@ -41,7 +42,8 @@ type Set struct {
 	kernels map[string]Kernel
 }
 
-// Compiled returns the kernels that are embedded in the program: all of them in a build with the tag gpu, none in others.
+// Compiled returns the kernels that are embedded in the program: all of them in a build with the tag gpu, none in
+// others.
 var Compiled = sync.OnceValues(func() (*Set, error) {
 	folder, err := fs.Sub(embedded, "ptx")
 	if err != nil {
@@ -104,7 +106,8 @@ func Include(source string) string {
 	return filepath.Join(filepath.Dir(filepath.Dir(source)), "include")
 }
 
-// Stamp returns the first line of the PTX of a .cu file, which holds a hash of the file and the headers that it includes.
+// Stamp returns the first line of the PTX of a .cu file, which holds a hash of the file and the headers that it
+// includes.
 func Stamp(file string) (string, error) {
 	h := sha256.New()
 	folders := []string{filepath.Dir(file), Include(file)}

@@ -49,7 +49,8 @@ func TestOnlyGPUBuildsEmbedPTX(t *testing.T) {
 		return
 	}
 	if !slices.Equal(compiled.Names(), set.Names()) {
-		t.Errorf("the program embeds %d kernels, the folder has %d, or their names differ", len(compiled.Names()), len(set.Names()))
+		t.Errorf("the program embeds %d kernels, the folder has %d, or their names differ",
+			len(compiled.Names()), len(set.Names()))
 	}
 	for module, want := range modules {
 		if text, err := compiled.PTX(module); err != nil || text != string(want) {

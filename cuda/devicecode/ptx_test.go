@@ -28,8 +28,9 @@ func bodies(t *testing.T, f func(kernel string, instructions []string)) {
 	}
 }
 
-// The driver's compiler may contract sums and products without an explicit rounding mode, and may approximate other operations; results
-// would then differ from the CPU's in some bits. Shuffles, votes and barriers of a warp must name all of its lanes.
+// The driver's compiler may contract sums and products without an explicit rounding mode, and may approximate other
+// operations; results would then differ from the CPU's in some bits. Shuffles, votes and barriers of a warp must name
+// all of its lanes.
 func TestArithmeticRoundsAsWritten(t *testing.T) {
 	arithmetic := regexp.MustCompile(`^(add|sub|mul|mad|fma|div|rcp|sqrt)\.(\S*\.)?f(32|64)$`)
 	ofLanes := regexp.MustCompile(`^(?:shfl|vote|redux|bar\.warp)\.sync.*\s(\S+);$`) // the last argument is the lane mask
@@ -38,7 +39,8 @@ func TestArithmeticRoundsAsWritten(t *testing.T) {
 		lanes := map[string]bool{} // registers whose last value is −1
 		for _, line := range instructions {
 			op := line[:strings.IndexAny(line+" ", " \t")]
-			if arithmetic.MatchString(op) && !strings.Contains(op, ".rn.") || strings.Contains(op, ".ftz") || strings.Contains(op, ".approx") {
+			if arithmetic.MatchString(op) && !strings.Contains(op, ".rn.") || strings.Contains(op, ".ftz") ||
+				strings.Contains(op, ".approx") {
 				t.Errorf("%s: %s", kernel, line)
 			}
 			if m := set.FindStringSubmatch(line); m != nil {
@@ -71,13 +73,15 @@ func TestModulesAreForTheOldestDevice(t *testing.T) {
 var (
 	fromParameter = regexp.MustCompile(`^ld\.param\.u64\s+(%rd\d+), \[\w+_param_(\d+)\];`)
 	fromShared    = regexp.MustCompile(`^mov\.u64\s+(%rd\d+), dynamic_shared;`)
-	moved         = regexp.MustCompile(`^(?:mov|add|sub|selp|cvta)\.[a-z0-9.]+\s+(%rd\d+), ([^\[]*);`) // scaled numbers are not addresses
-	scaled        = regexp.MustCompile(`^mad\.[a-z0-9.]+\s+(%rd\d+), [^,]*, [^,]*, (%rd\d+);`)
-	access        = regexp.MustCompile(`^(ld|st|atom|red)\.(\S+)\s.*?\[(%rd\d+)`)
-	register      = regexp.MustCompile(`%rd\d+`)
+	// scaled numbers are not addresses
+	moved    = regexp.MustCompile(`^(?:mov|add|sub|selp|cvta)\.[a-z0-9.]+\s+(%rd\d+), ([^\[]*);`)
+	scaled   = regexp.MustCompile(`^mad\.[a-z0-9.]+\s+(%rd\d+), [^,]*, [^,]*, (%rd\d+);`)
+	access   = regexp.MustCompile(`^(ld|st|atom|red)\.(\S+)\s.*?\[(%rd\d+)`)
+	register = regexp.MustCompile(`%rd\d+`)
 )
 
-// origins returns, as bits, which parameters the address in each 64-bit register may come from; the last bit is shared memory.
+// origins returns, as bits, which parameters the address in each 64-bit register may come from; the last bit is shared
+// memory.
 func origins(instructions []string) map[string]uint64 {
 	from := map[string]uint64{}
 	type copied struct {
@@ -110,8 +114,8 @@ func origins(instructions []string) map[string]uint64 {
 	return from
 }
 
-// ld.global.nc may only read memory that the kernel does not write: it goes through a cache that is not coherent within the
-// kernel.
+// ld.global.nc may only read memory that the kernel does not write: it goes through a cache that is not coherent within
+// the kernel.
 func TestNothingReadOnlyIsWritten(t *testing.T) {
 	readOnly := 0
 	bodies(t, func(kernel string, instructions []string) {

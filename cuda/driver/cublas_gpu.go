@@ -13,8 +13,9 @@ package driver
 // 	int (*set_stream)(void* handle, void* stream);
 // 	int (*set_workspace)(void* handle, void* at, size_t bytes);
 // 	int (*set_math_mode)(void* handle, int mode);
-// 	int (*sgemm)(void* handle, int transA, int transB, int m, int n, int k, const float* alpha, const float* a, int ldA, long long strideA,
-// 		const float* b, int ldB, long long strideB, const float* beta, float* c, int ldC, long long strideC, int batch);
+// 	int (*sgemm)(void* handle, int transA, int transB, int m, int n, int k, const float* alpha,
+// 		const float* a, int ldA, long long strideA, const float* b, int ldB, long long strideB,
+// 		const float* beta, float* c, int ldC, long long strideC, int batch);
 // 	void* handle;
 // } cublas;
 //
@@ -36,13 +37,15 @@ package driver
 // static int cublas_version(cublas* l) { int v = 0; return l->get_version(l->handle, &v) ? 0 : v; }
 // static int cublas_destroy(cublas* l) { return l->destroy(l->handle); }
 // static int cublas_stream(cublas* l, size_t s) { return l->set_stream(l->handle, (void*)s); }
-// static int cublas_workspace(cublas* l, size_t at, size_t bytes) { return l->set_workspace(l->handle, (void*)at, bytes); }
+// static int cublas_workspace(cublas* l, size_t at, size_t bytes) {
+// 	return l->set_workspace(l->handle, (void*)at, bytes);
+// }
 // static int cublas_math(cublas* l, int mode) { return l->set_math_mode(l->handle, mode); }
 // static int cublas_sgemm(cublas* l, int transA, int transB, int m, int n, int k, size_t a, int ldA, long long strideA,
 // 		size_t b, int ldB, long long strideB, float beta, size_t c, int ldC, long long strideC, int batch) {
 // 	const float alpha = 1;
-// 	return l->sgemm(l->handle, transA, transB, m, n, k, &alpha, (const float*)a, ldA, strideA, (const float*)b, ldB, strideB,
-// 		&beta, (float*)c, ldC, strideC, batch);
+// 	return l->sgemm(l->handle, transA, transB, m, n, k, &alpha, (const float*)a, ldA, strideA,
+// 		(const float*)b, ldB, strideB, &beta, (float*)c, ldC, strideC, batch);
 // }
 import "C"
 
@@ -76,8 +79,9 @@ type cublas struct{ c C.cublas }
 
 // status returns the error of one of the library's result codes; nil for success.
 func status(call string, code C.int) error {
-	names := map[C.int]string{1: "NOT_INITIALIZED", 3: "ALLOC_FAILED", 7: "INVALID_VALUE", 8: "ARCH_MISMATCH", 11: "MAPPING_ERROR",
-		13: "EXECUTION_FAILED", 14: "INTERNAL_ERROR", 15: "NOT_SUPPORTED", 16: "LICENSE_ERROR"}
+	names := map[C.int]string{1: "NOT_INITIALIZED", 3: "ALLOC_FAILED", 7: "INVALID_VALUE",
+		8: "ARCH_MISMATCH", 11: "MAPPING_ERROR", 13: "EXECUTION_FAILED", 14: "INTERNAL_ERROR",
+		15: "NOT_SUPPORTED", 16: "LICENSE_ERROR"}
 	if code == 0 {
 		return nil
 	}
@@ -94,7 +98,8 @@ func (l *cublas) Start(s Stream, scratch Address, bytes int64) error {
 	if err := status("cublasSetStream_v2", C.cublas_stream(&l.c, C.size_t(s))); err != nil {
 		return err
 	}
-	return status("cublasSetWorkspace_v2", C.cublas_workspace(&l.c, C.size_t(scratch), C.size_t(bytes))) // a stream resets it
+	// a stream resets it
+	return status("cublasSetWorkspace_v2", C.cublas_workspace(&l.c, C.size_t(scratch), C.size_t(bytes)))
 }
 
 func (l *cublas) UseTF32(on bool) error {
@@ -106,8 +111,10 @@ func (l *cublas) UseTF32(on bool) error {
 	return status("cublasSetMathMode", C.cublas_math(&l.c, mode))
 }
 
-// Sgemm asks for Cᵀ = op(B)ᵀ·op(A)ᵀ: the library's matrices are column-major, which makes a row-major one its transpose.
-func (l *cublas) Sgemm(transA, transB bool, m, n, k int, a, b Address, beta float32, c Address, batch, strideA, strideB, strideC int) error {
+// Sgemm asks for Cᵀ = op(B)ᵀ·op(A)ᵀ: the library's matrices are column-major, which makes a row-major one its
+// transpose.
+func (l *cublas) Sgemm(transA, transB bool, m, n, k int, a, b Address, beta float32, c Address,
+	batch, strideA, strideB, strideC int) error {
 	op := func(trans bool, columns, rows int) (op, ld C.int) {
 		if trans {
 			return 1, C.int(rows)
@@ -117,7 +124,8 @@ func (l *cublas) Sgemm(transA, transB bool, m, n, k int, a, b Address, beta floa
 	opA, ldA := op(transA, k, m)
 	opB, ldB := op(transB, n, k)
 	return status("cublasSgemmStridedBatched", C.cublas_sgemm(&l.c, opB, opA, C.int(n), C.int(m), C.int(k),
-		C.size_t(b), ldB, C.longlong(strideB), C.size_t(a), ldA, C.longlong(strideA), C.float(beta), C.size_t(c), C.int(n), C.longlong(strideC), C.int(batch)))
+		C.size_t(b), ldB, C.longlong(strideB), C.size_t(a), ldA, C.longlong(strideA), C.float(beta), C.size_t(c), C.int(n),
+		C.longlong(strideC), C.int(batch)))
 }
 
 func (l *cublas) Close() error { return status("cublasDestroy_v2", C.cublas_destroy(&l.c)) }

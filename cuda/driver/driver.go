@@ -1,8 +1,8 @@
 // Package driver wraps the part of the CUDA driver that package device needs.
 //
-// Built with the tag gpu, it calls the driver through gorgonia.org/cu, which is linked with trampolines instead of libcuda.so (see
-// libcuda/trampolines.c), so that the program also starts without a driver. Without the tag, Load reports that this build has no
-// CUDA.
+// Built with the tag gpu, it calls the driver through gorgonia.org/cu, which is linked with trampolines instead of
+// libcuda.so (see libcuda/trampolines.c), so that the program also starts without a driver. Without the tag, Load
+// reports that this build has no CUDA.
 package driver
 
 import "unsafe"
@@ -32,8 +32,8 @@ type Properties struct {
 	BusWidth        int // of the memory, in bits
 }
 
-// Driver is the CUDA driver. All methods but Version, Count, Properties, Retain, Release and Owner work on the current context of the
-// calling OS thread. Errors are *Error.
+// Driver is the CUDA driver. All methods but Version, Count, Properties, Retain, Release and Owner work on the current
+// context of the calling OS thread. Errors are *Error.
 type Driver interface {
 	Version() int // 1000 major + 10 minor: 12.4 is 12040
 	Count() (int, error)
@@ -59,10 +59,12 @@ type Driver interface {
 	Copy(to, from Address, bytes int64, s Stream) error
 	Zero(at Address, bytes int64, s Stream) error
 
-	LoadModule(code string) (Module, error) // PTX, which the driver compiles, or a cubin; the error's Log holds the compiler's messages
+	// PTX, which the driver compiles, or a cubin; the error's Log holds the compiler's messages
+	LoadModule(code string) (Module, error)
 	UnloadModule(Module) error
 	Function(m Module, kernel string) (f Function, threads int, err error) // threads is the largest block
-	SetShared(f Function, bytes int) error                                 // allows launches with this much shared memory; needed above 48 KiB
+	// allows launches with this much shared memory; needed above 48 KiB
+	SetShared(f Function, bytes int) error
 	Launch(f Function, grid, block [3]int, shared int, s Stream, args []uint64) error
 
 	NewStream() (Stream, error) // not synchronised with the default stream

@@ -131,8 +131,8 @@ func (*library) UnloadModule(m Module) error {
 	return failed("cuModuleUnload", (*(*cu.Module)(unsafe.Pointer(&m))).Unload())
 }
 
-// Function also queries how many threads the function's registers allow. The driver knows that only after loading the function, which
-// it may postpone until then.
+// Function also queries how many threads the function's registers allow. The driver knows that only after loading the
+// function, which it may postpone until then.
 func (*library) Function(m Module, kernel string) (Function, int, error) {
 	f, err := (*(*cu.Module)(unsafe.Pointer(&m))).Function(kernel)
 	if err != nil {

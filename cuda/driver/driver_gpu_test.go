@@ -28,9 +28,10 @@ func TestWhyThereIsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for library, want := range map[string]string{
-		"/not/there.so": "DSP_CUDA_LIBRARY=/not/there.so: /not/there.so: cannot open shared object file: No such file or directory",
-		"libc.so.6":     "DSP_CUDA_LIBRARY=libc.so.6: it is no CUDA driver: it has no cuInit",
-		"":              "libcuda.so.1 not found: no NVIDIA driver",
+		"/not/there.so": "DSP_CUDA_LIBRARY=/not/there.so: /not/there.so: cannot open shared object file: No " +
+			"such file or directory",
+		"libc.so.6": "DSP_CUDA_LIBRARY=libc.so.6: it is no CUDA driver: it has no cuInit",
+		"":          "libcuda.so.1 not found: no NVIDIA driver",
 	} {
 		cmd := exec.Command(test, "-test.run=^TestReason$")
 		cmd.Env = append(os.Environ(), "DSP_TEST_REASON=1", "DSP_CUDA_LIBRARY="+library)

@@ -35,7 +35,9 @@ package driver
 // static int nccl_version(nccl* l) { int v = 0; return l->get_version(&v) ? 0 : v; }
 // static const char* nccl_error(nccl* l, int code) { return l->error_string(code); }
 // static int nccl_unique_id(nccl* l, void* to) { return l->unique_id((nccl_id*)to); }
-// static int nccl_init_rank(nccl* l, size_t* to, int ranks, void* id, int rank) { return l->init_rank((void**)to, ranks, *(nccl_id*)id, rank); }
+// static int nccl_init_rank(nccl* l, size_t* to, int ranks, void* id, int rank) {
+// 	return l->init_rank((void**)to, ranks, *(nccl_id*)id, rank);
+// }
 // static int nccl_all_gather(nccl* l, size_t from, size_t to, size_t count, int type, size_t of, size_t stream) {
 // 	return l->all_gather((const void*)from, (void*)to, count, type, (void*)of, (void*)stream);
 // }
@@ -70,11 +72,13 @@ type nccl struct{ c C.nccl }
 
 // status returns the error of one of the library's result codes; nil for success.
 func (l *nccl) status(call string, code C.int) error {
-	names := []string{"ncclSuccess", "ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage", "ncclRemoteError", "ncclInProgress"}
+	names := []string{"ncclSuccess", "ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError",
+		"ncclInvalidArgument", "ncclInvalidUsage", "ncclRemoteError", "ncclInProgress"}
 	if code == 0 {
 		return nil
 	}
-	e := &Error{Code: int(code), Name: fmt.Sprintf("ncclResult %d", code), Call: call, Text: C.GoString(C.nccl_error(&l.c, code))}
+	e := &Error{Code: int(code), Name: fmt.Sprintf("ncclResult %d", code), Call: call,
+		Text: C.GoString(C.nccl_error(&l.c, code))}
 	if code > 0 && int(code) < len(names) {
 		e.Name = names[code]
 	}
@@ -102,13 +106,15 @@ type ncclRank struct {
 
 func (c *ncclRank) AllGather(to, from Address, n int, s Stream) error {
 	const float32Type = 7
-	return c.l.status("ncclAllGather", C.nccl_all_gather(&c.l.c, C.size_t(from), C.size_t(to), C.size_t(n), float32Type, c.of, C.size_t(s)))
+	return c.l.status("ncclAllGather",
+		C.nccl_all_gather(&c.l.c, C.size_t(from), C.size_t(to), C.size_t(n), float32Type, c.of, C.size_t(s)))
 }
 
 func (c *ncclRank) Failed() error {
 	const inProgress = 7
 	var code C.int
-	if err := c.l.status("ncclCommGetAsyncError", C.nccl_async_error(&c.l.c, c.of, &code)); err != nil || code == inProgress {
+	if err := c.l.status("ncclCommGetAsyncError", C.nccl_async_error(&c.l.c, c.of, &code)); err != nil ||
+		code == inProgress {
 		return err
 	}
 	return c.l.status("ncclAllGather", code)

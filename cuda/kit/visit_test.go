@@ -100,7 +100,8 @@ func visit(t *testing.T, gpu string, environment []string, want map[string]strin
 	out := filepath.Join(dir, "out")
 	cmd := exec.Command("sh", filepath.Join(dir, "visit.sh"), "162", out)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append([]string{"PATH=" + filepath.Join(dir, "path") + ":/usr/bin:/bin", "HOME=" + dir, "FAKE_GPU=" + gpu, "FAKE_OUT=" + out}, environment...)
+	cmd.Env = append([]string{"PATH=" + filepath.Join(dir, "path") + ":/usr/bin:/bin", "HOME=" + dir, "FAKE_GPU=" + gpu,
+		"FAKE_OUT=" + out}, environment...)
 	said, err := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code != 1 {
 		t.Fatalf("exit code %d, %v\n%s", code, err, said)
@@ -174,7 +175,8 @@ func TestVisitGoesOn(t *testing.T) {
 	}
 }
 
-// On a card the sanitizer runs as well, with every array an allocation of its own, and tests know that the device is real.
+// On a card the sanitizer runs as well, with every array an allocation of its own, and tests know that the device is
+// real.
 func TestVisitOfACard(t *testing.T) {
 	r := visit(t, "cuda:0 NVIDIA H200, 141 GB", nil, map[string]string{
 		"tests of device":                    "failed",

@@ -40,7 +40,8 @@ func TestBatchIsThatOfTheHost(t *testing.T) {
 				t.Errorf("%v: %s is %v, expected %v", examples, what, pair[0], pair[1])
 			}
 		}
-		which, offsets, weights := cudatest.Downloaded(d, batch.Examples), cudatest.Downloaded(d, batch.Offsets), cudatest.Downloaded(d, batch.Weight)
+		which, offsets, weights := cudatest.Downloaded(d, batch.Examples), cudatest.Downloaded(d, batch.Offsets),
+			cudatest.Downloaded(d, batch.Weight)
 		for b := range 5 {
 			i, offset, c := int32(-1), batch.N, float32(0)
 			if b < len(examples) {

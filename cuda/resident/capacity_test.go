@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// A pass takes fewer positions at once when a network's layers are wide, so that no array has much more than 2^28 numbers.
+// A pass takes fewer positions at once when a network's layers are wide, so that no array has much more than 2^28
+// numbers.
 func TestPassCapacityIsBoundedByTheWidestArray(t *testing.T) {
 	lengths := make([]int, 2000)
 	for i := range lengths {

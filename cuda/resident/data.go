@@ -22,7 +22,8 @@ type Data struct {
 
 	Attributes, EdgeAttributes *Sparse     // or nil
 	Characters                 *Characters // or nil
-	PairAttributes             *Sparse     // of pairs of source and target items, by row of the table structured.Pairs; or nil
+	// of pairs of source and target items, by row of the table structured.Pairs; or nil
+	PairAttributes *Sparse
 
 	Pairs   device.Array[int32] // [n+1] first row of each example in the table of pairs, or in that of edges
 	sources *structured.Table   // of source items, or nil
@@ -36,7 +37,8 @@ type Sparse struct {
 	Value   device.Array[float32] // values; empty: all 1
 }
 
-// Characters are the characters of the words of a data set on a device: position t owns entries Offsets[t] to Offsets[t+1]-1 of Ids.
+// Characters are the characters of the words of a data set on a device: position t owns entries Offsets[t] to
+// Offsets[t+1]-1 of Ids.
 type Characters struct {
 	Offsets device.Array[int32] // [ΣT+1]
 	Ids     device.Array[int32]
@@ -64,7 +66,8 @@ func NewData(d *device.Device, set *structured.Dataset) *Data {
 		data.Weights = device.NewFrom(d, narrow[float32](set.Weights), "the examples' weights")
 	}
 	if c := set.Characters; c != nil {
-		data.Characters = &Characters{device.NewFrom(d, narrow[int32](c.Offsets), "the characters"), device.NewFrom(d, c.Ids, "the characters")}
+		data.Characters = &Characters{device.NewFrom(d, narrow[int32](c.Offsets), "the characters"),
+			device.NewFrom(d, c.Ids, "the characters")}
 	}
 	data.Attributes = newSparse(d, set.Attributes, "the attributes")
 	data.EdgeAttributes = newSparse(d, set.EdgeAttributes, "the attributes of transitions")
@@ -119,8 +122,8 @@ func narrow[To int32 | int64 | float32, From int | float64](x []From) []To {
 	return to
 }
 
-// pairsOf returns how many source items and pairs example i has: n·m of n source and m target items, the edges of its graph if the data has
-// graphs, and otherwise n·n of n positions.
+// pairsOf returns how many source items and pairs example i has: n·m of n source and m target items, the edges of its
+// graph if the data has graphs, and otherwise n·n of n positions.
 func (data *Data) pairsOf(i int) (sources, pairs int) {
 	length := data.Set.Length(i)
 	if e := data.Edges; e != nil {
@@ -133,7 +136,8 @@ func (data *Data) pairsOf(i int) (sources, pairs int) {
 	return n, n * (length - n)
 }
 
-// newPairAttributes uploads the attributes of pairs of source and target items, and the first row of each example among them.
+// newPairAttributes uploads the attributes of pairs of source and target items, and the first row of each example among
+// them.
 func (data *Data) newPairAttributes() {
 	t := data.Set.Table(structured.Pairs)
 	if t == nil || t.Attributes == nil {

@@ -13,7 +13,8 @@ type Edges struct {
 	Incident [2]Incidence          // by side
 }
 
-// Incidence lists the edges of which each position is the first end, or the second, in order: position t has entries From[t] to From[t+1]-1 of List.
+// Incidence lists the edges of which each position is the first end, or the second, in order: position t has entries
+// From[t] to From[t+1]-1 of List.
 type Incidence struct {
 	From, List device.Array[int32] // [ΣT+1], [edges]
 }

@@ -55,7 +55,8 @@ func writeSettings(b *strings.Builder) error {
 	if err != nil {
 		return err
 	}
-	b.WriteString("`dsp train` and `dsp sweep` have these flags. Each is also a key of the YAML file of `--config`, without its dashes. A setting that has no effect with the others is refused.\n")
+	b.WriteString("`dsp train` and `dsp sweep` have these flags. Each is also a key of the YAML file of `--config`, " +
+		"without its dashes. A setting that has no effect with the others is refused.\n")
 	verb := verbNamed("train")
 	for _, name := range headings(settings.Displayed(allSettings())) {
 		fmt.Fprintf(b, "\n## %s\n\n", name)
@@ -98,7 +99,8 @@ func headings(all []settings.Setting) []string {
 	return names
 }
 
-// takenBy says which tasks, formats, networks and methods take a setting, where not all do, and which other setting it needs.
+// takenBy says which tasks, formats, networks and methods take a setting, where not all do, and which other setting it
+// needs.
 func takenBy(s settings.Setting) string {
 	var of []string
 	say := func(what string, names []string) {
@@ -109,7 +111,9 @@ func takenBy(s settings.Setting) string {
 	say("task", takers(tasks.All(), func(t tasks.Task) (string, bool) { return t.Name, t.TakesSetting(s.Name) }))
 	say("format", formats.TakersOf(s.Name))
 	say("net", nets.PresetsThat(func(p *nets.Preset) bool { return p.Takes(s.Name) }))
-	if methods := optimisers.NamesOf(func(d *optimisers.Descriptor) bool { return d.Takes(s.Name) }); len(methods) < len(optimisers.All()) {
+	if methods := optimisers.NamesOf(func(d *optimisers.Descriptor) bool {
+		return d.Takes(s.Name)
+	}); len(methods) < len(optimisers.All()) {
 		say("method", methods)
 	}
 	for _, condition := range strings.Fields(s.Only) {
@@ -169,7 +173,8 @@ func writeVerbs(b *strings.Builder) error {
 	return nil
 }
 
-// writeVerb writes what a verb does, its flags but for the settings of a training, its examples, and the verbs below it.
+// writeVerb writes what a verb does, its flags but for the settings of a training, its examples, and the verbs below
+// it.
 func writeVerb(b *strings.Builder, verb *cobra.Command, level string) {
 	fmt.Fprintf(b, "\n%s %s\n\n", level, verb.CommandPath())
 	fmt.Fprintf(b, "    %s\n\n", verb.UseLine())

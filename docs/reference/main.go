@@ -1,5 +1,6 @@
-// Command reference writes the pages of this folder from what the program is: its verbs and flags, the registries of tasks, methods, networks and
-// formats, the types of what it prints as JSON, its exit codes and its routes. go generate ./... runs it.
+// Command reference writes the pages of this folder from what the program is: its verbs and flags, the registries of
+// tasks, methods, networks and formats, the types of what it prints as JSON, its exit codes and its routes. go generate
+// ./... runs it.
 package main
 
 import (
@@ -44,7 +45,9 @@ func pages() []page {
 func texts() (map[string]string, error) {
 	all := map[string]string{}
 	var index strings.Builder
-	index.WriteString(generated + "# Reference\n\nWritten from the program itself: `go generate ./...` makes these pages.\n\n| page | holds |\n|---|---|\n")
+	index.WriteString(generated +
+		"# Reference\n\nWritten from the program itself: `go generate ./...` makes these pages.\n\n| page | holds |\n" +
+		"|---|---|\n")
 	for _, p := range pages() {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s# %s\n\n", generated, p.title)

@@ -26,7 +26,8 @@ func TestPagesAreCurrent(t *testing.T) {
 	}
 	for file, want := range all {
 		if got, err := os.ReadFile(file); err != nil || string(got) != want {
-			t.Errorf("docs/reference/%s is not what the program is now (%v): run go generate ./docs/reference, and commit", file, err)
+			t.Errorf("docs/reference/%s is not what the program is now (%v): run go generate ./docs/reference, and commit", file,
+				err)
 		}
 	}
 	here, err := filepath.Glob("*.md")
@@ -97,7 +98,8 @@ func TestMembersAreThoseOfTheSource(t *testing.T) {
 		for _, m := range o.members {
 			name := m.name[strings.LastIndexByte(m.name, '.')+1:]
 			counted := strings.TrimRight(name, "0123456789") // "ar10" is written as "ar" and a number
-			if o.file != "" && !strings.Contains(o.file, strconv.Quote(name)) && !strings.Contains(o.file, strconv.Quote(counted)) {
+			if o.file != "" && !strings.Contains(o.file, strconv.Quote(name)) &&
+				!strings.Contains(o.file, strconv.Quote(counted)) {
 				t.Errorf("the source writes no member %s", m.name)
 			}
 		}
@@ -122,7 +124,8 @@ func TestMembersAreThoseOfTheSource(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		for _, m := range regexp.MustCompile("[{,`]\"([a-z_]+)\":|(?:perLabel|elements)\\(text, p, \"(\\w+)\", \"(\\w+)\"").FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile("[{,`]\"([a-z_]+)\":|(?:perLabel|elements)\\(text, p, "+
+			"\"(\\w+)\", \"(\\w+)\"").FindAllStringSubmatch(string(text), -1) {
 			named = append(named, m[1:]...)
 		}
 	}
@@ -189,8 +192,10 @@ func TestQueriesAreThoseOfTheServer(t *testing.T) {
 // The codes of the page are those that the source of the server names.
 func TestCodesAreThoseOfTheServer(t *testing.T) {
 	numbers := map[string]int{
-		"OK": 200, "BadRequest": 400, "Unauthorized": 401, "Forbidden": 403, "NotFound": 404, "MethodNotAllowed": 405, "RequestTimeout": 408, "RequestEntityTooLarge": 413,
-		"UnsupportedMediaType": 415, "TooManyRequests": 429, "InternalServerError": 500, "ServiceUnavailable": 503, "GatewayTimeout": 504,
+		"OK": 200, "BadRequest": 400, "Unauthorized": 401, "Forbidden": 403, "NotFound": 404, "MethodNotAllowed": 405,
+		"RequestTimeout": 408, "RequestEntityTooLarge": 413, "UnsupportedMediaType": 415, "TooManyRequests": 429,
+		"InternalServerError": 500, "ServiceUnavailable": 503,
+		"GatewayTimeout": 504,
 	}
 	files, err := filepath.Glob(filepath.Join(root, "cmd/dsp/server/*.go"))
 	if err != nil || len(files) == 0 {

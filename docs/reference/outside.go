@@ -42,7 +42,8 @@ func writeRunFolder(b *strings.Builder) error {
 
 // writeExitCodes writes the constants of exit codes, with their comments.
 func writeExitCodes(b *strings.Builder) error {
-	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "cmd/dsp/cli/main.go"), nil, parser.ParseComments|parser.SkipObjectResolution)
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "cmd/dsp/cli/main.go"), nil,
+		parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,8 @@ func writeHTTP(b *strings.Builder) error {
 		if r.Open {
 			needs = ""
 		}
-		row(b, "`"+strings.NewReplacer("{$}", "", "{model}", "NAME", "{version}", "VERSION").Replace(r.Pattern)+"`", r.Answers, needs)
+		row(b, "`"+strings.NewReplacer("{$}", "", "{model}", "NAME", "{version}", "VERSION").Replace(r.Pattern)+"`",
+			r.Answers, needs)
 	}
 	b.WriteString("\n## POST /predict\n\nThe body is an object with an example, or several, an object per line; `GET /v2/models/NAME` shows one. Answers have the [members](json.md#predict) of `dsp predict --json`. Options are in the query; one that is true or false needs no value.\n\n")
 	head(b, "option", "value", "what")
@@ -111,14 +113,19 @@ func writeHTTP(b *strings.Builder) error {
 
 // codes are those of the server's answers. A test compares them with its source.
 var codes = []struct{ code, when string }{
-	{"200", "answered"}, {"400", "the request is wrong; the text says where, and what was expected"}, {"401", "the token is missing or wrong"},
-	{"403", "the page or host may not ask"}, {"404", "there is no such route or model"}, {"405", "the route has another method"},
-	{"408", "the body did not come in time"}, {"413", "the body is too long, or the request needs more memory or has more examples than the server ever gives one"},
+	{"200", "answered"}, {"400", "the request is wrong; the text says where, and what was expected"},
+	{"401", "the token is missing or wrong"},
+	{"403", "the page or host may not ask"}, {"404", "there is no such route or model"},
+	{"405", "the route has another method"},
+	{"408", "the body did not come in time"},
+	{"413", "the body is too long, or the request needs more memory or has more examples than the server ever gives one"},
 	{"415", "the body is said to be neither JSON nor what the route takes"},
-	{"429", "too many requests wait; `Retry-After` says when to ask again"}, {"500", "a fault of the server"}, {"503", "the server stops, or other requests hold the memory"}, {"504", "no answer within `--timeout`"},
+	{"429", "too many requests wait; `Retry-After` says when to ask again"}, {"500", "a fault of the server"},
+	{"503", "the server stops, or other requests hold the memory"}, {"504", "no answer within `--timeout`"},
 }
 
-// variables are those of the environment that the program, its Python package, its tests and the emulated device read. A test compares them with the sources.
+// variables are those of the environment that the program, its Python package, its tests and the emulated device read.
+// A test compares them with the sources.
 var variables = []struct{ name, value, what string }{
 	{"DSP_DEBUG", "1", "an internal error prints its stack"},
 	{"DSP_CURVES", "off", "training draws no curves"},
@@ -129,7 +136,8 @@ var variables = []struct{ name, value, what string }{
 	{"DSP_CUDA_BLAS", "own, or FILE", "dsp's own products on a GPU, or a cuBLAS"},
 	{"DSP_CUDA_CUBINS", "DIR", "kernels that are assembled already (`make cubins`)"},
 	{"DSP_CUDA_LIBRARY", "FILE", "another driver library, such as the emulated device"},
-	{"DSP_CUDA_MEMORY", "arena or guarded", "how a GPU lends memory: from large blocks, or each array an allocation of its own"},
+	{"DSP_CUDA_MEMORY", "arena or guarded", "how a GPU lends memory: from large blocks, or each array " +
+		"an allocation of its own"},
 	{"DSP_NCCL_LIBRARY", "FILE or off", "the library with which ranks exchange gradients between GPUs, or none"},
 	{"DSP_THREADS", "N", "the Python package: threads that answer a question; 1 without it"},
 	{"DSP_LIBRARY", "FILE", "the Python package: another library in place of its own"},

@@ -28,7 +28,8 @@ func own(b *strings.Builder, flag string, plain any) {
 }
 
 func writeTasks(b *strings.Builder) error {
-	b.WriteString("`--task NAME` chooses one; without it, the data say which. The flags listed are those of `dsp train --task NAME --help`: more of them belong to a method, a network or an encoder.\n")
+	b.WriteString("`--task NAME` chooses one; without it, the data say which. The flags listed are those of `dsp train " +
+		"--task NAME --help`: more of them belong to a method, a network or an encoder.\n")
 	for _, t := range tasks.All() {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n\n", t.Name, sentence(t.Summary))
 		fmt.Fprintf(b, "* Formats: %s\n", code(readBy(t)...))
@@ -64,7 +65,9 @@ func writeTasks(b *strings.Builder) error {
 
 // readBy returns the names of the formats with data for a task.
 func readBy(t tasks.Task) []string {
-	return takers(formats.All(), func(f formats.Format) (string, bool) { return f.Name, slices.Contains(tasks.Reading(f), t.Name) })
+	return takers(formats.All(), func(f formats.Format) (string, bool) {
+		return f.Name, slices.Contains(tasks.Reading(f), t.Name)
+	})
 }
 
 func metricsOf(t tasks.Task) []string {
@@ -83,7 +86,8 @@ func writeMethods(b *strings.Builder) error {
 		}
 		return ""
 	}
-	head(b, "method", "losses", "net", "certified", "smooths", "`--l1`", "`--bounds`", "`--prior`", "`--partial`", "GPU", "ranks", "passes")
+	head(b, "method", "losses", "net", "certified", "smooths", "`--l1`", "`--bounds`", "`--prior`",
+		"`--partial`", "GPU", "ranks", "passes")
 	for _, d := range optimisers.All() {
 		net, share := "any", yes(d.Ranks)
 		if d.Convex() {
@@ -92,7 +96,8 @@ func writeMethods(b *strings.Builder) error {
 		if d.Blocks {
 			share = "blocks"
 		}
-		row(b, "`"+d.Name+"`", d.Losses.String(), net, yes(d.Certified), d.Smoothing.String(), yes(d.TakesL1()), yes(d.TakesBounds()), yes(d.Prior), yes(d.Partial),
+		row(b, "`"+d.Name+"`", d.Losses.String(), net, yes(d.Certified), d.Smoothing.String(), yes(d.TakesL1()),
+			yes(d.TakesBounds()), yes(d.Prior), yes(d.Partial),
 			yes(d.OnDevice()), share, fmt.Sprint(d.DefaultPasses()))
 	}
 	b.WriteString("\nCertified: it bounds the distance to the optimum. Ranks: several processes share its work; blocks: each has examples of its own, and the model depends on their number.\n")
@@ -161,7 +166,8 @@ func writeMetrics(b *strings.Builder) error {
 }
 
 func writeFormats(b *strings.Builder) error {
-	b.WriteString("`--format NAME` says which a file has; without it, its name and its first lines do. The examples are files of [examples](examples), which a test reads.\n")
+	b.WriteString("`--format NAME` says which a file has; without it, its name and its first lines do. The examples are " +
+		"files of [examples](examples), which a test reads.\n")
 	for _, f := range formats.All() {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n\n* Tasks: %s\n", f.Name, sentence(f.Holds), code(tasks.Reading(f)...))
 		if len(f.Extensions) > 0 {
@@ -186,7 +192,8 @@ func writeFormats(b *strings.Builder) error {
 	return nil
 }
 
-// shown returns what a page shows of an example: the text of a file, nothing of a picture, and of an npz archive the headers of its arrays.
+// shown returns what a page shows of an example: the text of a file, nothing of a picture, and of an npz archive the
+// headers of its arrays.
 func shown(file string) (string, error) {
 	switch filepath.Ext(file) {
 	case ".png":
@@ -198,7 +205,8 @@ func shown(file string) (string, error) {
 	return string(text), err
 }
 
-// headers returns the names of the arrays of an npz archive, with the headers that NumPy's format gives them: type and shape.
+// headers returns the names of the arrays of an npz archive, with the headers that NumPy's format gives them: type and
+// shape.
 func headers(file string) (string, error) {
 	z, err := zip.OpenReader(file)
 	if err != nil {
@@ -222,7 +230,8 @@ func headers(file string) (string, error) {
 	return b.String(), nil
 }
 
-// writeExample writes the example of a format: a file of text with its name, or a folder whose files of text are shown and whose other files are named.
+// writeExample writes the example of a format: a file of text with its name, or a folder whose files of text are shown
+// and whose other files are named.
 func writeExample(b *strings.Builder, format string) error {
 	found, err := filepath.Glob(filepath.Join("examples", format+".*"))
 	if err != nil {

@@ -74,8 +74,8 @@ func sourceOf(folder string) (*source, error) {
 	return s, nil
 }
 
-// membersOf returns the members of the JSON of a struct, in the order of its fields; those of objects below it follow, with a dot after the name, or [].
-// within are the types that are being described: one of them is not described again.
+// membersOf returns the members of the JSON of a struct, in the order of its fields; those of objects below it follow,
+// with a dot after the name, or []. within are the types that are being described: one of them is not described again.
 func membersOf(of typeIn, prefix string, within ...typeIn) ([]member, error) {
 	s, err := sourceOf(of.folder)
 	if err != nil {
@@ -181,8 +181,9 @@ func resolve(x ast.Expr, in typeIn, s *source) (typeIn, bool) {
 
 // special are types that say themselves how they are written.
 var special = map[string]string{
-	"train/record.Number": "number or null", "structured.Metrics": "[measures](metrics.md) by name", "models/config.Config": "[settings](train.md)",
-	"models/data/conllu/conll18.Scores": "F1 by measure, and `scores`", "models/settings.Texts": "object",
+	"train/record.Number": "number or null", "structured.Metrics": "[measures](metrics.md) by name",
+	"models/config.Config": "[settings](train.md)", "models/data/conllu/conll18.Scores": "F1 by measure, and `scores`",
+	"models/settings.Texts": "object",
 }
 
 // valueOf says what a value is in JSON. below is the struct that it is, or a list of if list.
@@ -225,5 +226,6 @@ func valueOf(x ast.Expr, in typeIn, s *source) (value string, below *typeIn, lis
 }
 
 var basic = map[string]string{
-	"string": "text", "bool": "true or false", "int": "number", "int32": "number", "int64": "number", "uint64": "number", "float64": "number", "float32": "number", "any": "any",
+	"string": "text", "bool": "true or false", "int": "number", "int32": "number", "int64": "number", "uint64": "number",
+	"float64": "number", "float32": "number", "any": "any",
 }

@@ -16,9 +16,10 @@ type By int
 
 // What a temperature is fitted by.
 const (
-	Tokens    By = iota // the parts of gold outputs, each under its marginal probability: labels, labelled arcs, candidates
-	Sequences           // whole gold outputs
-	Entities            // whether each entity of the best outputs is right, under its probability
+	// the parts of gold outputs, each under its marginal probability: labels, labelled arcs, candidates
+	Tokens    By = iota
+	Sequences    // whole gold outputs
+	Entities     // whether each entity of the best outputs is right, under its probability
 )
 
 var byNames = []string{"tokens", "sequences", "entities"}
@@ -38,7 +39,8 @@ type Result struct {
 	After       float64 // at the fitted one, and no larger
 	Count       int     // how many tokens, outputs or entities the mean is over
 	Skipped     int     // how many gold ones the model cannot predict at all
-	Bounded     bool    // the likelihood falls on both sides of Temperature; otherwise that is the end of the range that was searched
+	// the likelihood falls on both sides of Temperature; otherwise that is the end of the range that was searched
+	Bounded bool
 }
 
 // The range of temperatures, 2^−octaves to 2^octaves, and how finely it is searched in the end, in octaves.

@@ -19,7 +19,8 @@ import (
 	"github.com/dsp-go/dsp/structured/transcripts"
 )
 
-// drawn returns a chain model with random weights, and data whose labels are drawn from its distribution at a temperature.
+// drawn returns a chain model with random weights, and data whose labels are drawn from its distribution at a
+// temperature.
 func drawn(t *testing.T, examples int, temperature float64) (*models.Model, *structured.Dataset) {
 	t.Helper()
 	return drawnOf(t, examples, temperature, "a", "b", "c")
@@ -91,7 +92,8 @@ func TestFitFindsTemperature(t *testing.T) {
 	}
 }
 
-// Entities that are right as often as their probabilities say keep the temperature, and the value is that of its definition.
+// Entities that are right as often as their probabilities say keep the temperature, and the value is that of its
+// definition.
 func TestFitEntities(t *testing.T) {
 	m, d := drawnOf(t, 4000, 1.7, "O", "B-x", "I-x")
 	r, err := Fit(context.Background(), m, d, Entities, 2)
@@ -100,17 +102,18 @@ func TestFitEntities(t *testing.T) {
 	}
 	m.Temperature = 3
 	rules, want, count := chains.NewEntities(m.Labels), 0.0, 0
-	err = m.Predict(context.Background(), d, predictions.Options{Spans: true}, func(i int, p *predictions.Prediction) error {
-		gold := rules.Of(nil, d.Gold(i))
-		for _, s := range p.Spans {
-			if count++; slices.Contains(gold, s.Entity) {
-				want -= math.Log(s.Probability)
-			} else {
-				want -= math.Log(1 - s.Probability)
+	err = m.Predict(context.Background(), d, predictions.Options{Spans: true},
+		func(i int, p *predictions.Prediction) error {
+			gold := rules.Of(nil, d.Gold(i))
+			for _, s := range p.Spans {
+				if count++; slices.Contains(gold, s.Entity) {
+					want -= math.Log(s.Probability)
+				} else {
+					want -= math.Log(1 - s.Probability)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	s := search{ctx: context.Background(), model: m, data: d, by: Entities, rules: rules}
 	got, _, wrong := s.measure([]float64{math.Log2(3)}, true)
 	if err != nil || wrong != nil || count == 0 || s.count != count || math.Abs(got[0]-want/float64(count)) > 1e-6 {
@@ -122,7 +125,8 @@ func TestFitEntities(t *testing.T) {
 	}
 }
 
-// Weights twice as large need twice the temperature; the model's own temperature only changes where the fit starts from.
+// Weights twice as large need twice the temperature; the model's own temperature only changes where the fit starts
+// from.
 func TestFitScales(t *testing.T) {
 	m, d := drawn(t, 400, 2)
 	before, err := Fit(context.Background(), m, d, Tokens, 1)
@@ -134,7 +138,8 @@ func TestFitScales(t *testing.T) {
 	}
 	m.Temperature = 17
 	after, err := Fit(context.Background(), m, d, Tokens, 2)
-	if err != nil || math.Abs(after.Temperature/before.Temperature-2) > 0.01 || math.Abs(after.After-before.After) > 1e-6 || after.Before == before.Before {
+	if err != nil || math.Abs(after.Temperature/before.Temperature-2) > 0.01 ||
+		math.Abs(after.After-before.After) > 1e-6 || after.Before == before.Before {
 		t.Errorf("%+v, then %+v, %v", before, after, err)
 	}
 }
@@ -202,8 +207,9 @@ func TestFitBounds(t *testing.T) {
 	}
 }
 
-// Of every task with sums, what Fit says of a temperature is what Measure, and for whole outputs NLL, say of the model that has it, also where weights are so
-// large that gold parts are rare. No fit makes a likelihood worse, and no temperature is beyond the range that is searched.
+// Of every task with sums, what Fit says of a temperature is what Measure, and for whole outputs NLL, say of the model
+// that has it, also where weights are so large that gold parts are rare. No fit makes a likelihood worse, and no
+// temperature is beyond the range that is searched.
 func TestFitIsWhatTheModelHas(t *testing.T) {
 	fitted := 0
 	for _, task := range tasks.All() {
@@ -258,13 +264,15 @@ func TestFitIsWhatTheModelHas(t *testing.T) {
 					t.Fatal(task.Name, by, err)
 				}
 				near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
-				if !near(before.NLL, fit.Before) || !near(after.NLL, fit.After) || after.Count != fit.Count || fit.After > fit.Before || math.Abs(math.Log2(fit.Temperature)) > octaves {
+				if !near(before.NLL, fit.Before) || !near(after.NLL, fit.After) || after.Count != fit.Count ||
+					fit.After > fit.Before || math.Abs(math.Log2(fit.Temperature)) > octaves {
 					t.Errorf("%s, %v, weights of %v: %+v, before %+v, after %+v", task.Name, by, spread, fit, before, after)
 				}
 				if by != Sequences {
 					continue
 				}
-				if whole, err := m.NLL(t.Context(), d, 1); err == nil && (!near(whole.NLL, fit.After) || whole.Examples != fit.Count || whole.Impossible != fit.Skipped) {
+				if whole, err := m.NLL(t.Context(), d, 1); err == nil &&
+					(!near(whole.NLL, fit.After) || whole.Examples != fit.Count || whole.Impossible != fit.Skipped) {
 					t.Errorf("%s, weights of %v: %+v, %+v", task.Name, spread, whole, fit)
 				}
 			}
@@ -275,7 +283,8 @@ func TestFitIsWhatTheModelHas(t *testing.T) {
 	}
 }
 
-// Probabilities of 1e-400 count as what they are: one token that the model is sure of and wrong about outweighs a thousand right ones.
+// Probabilities of 1e-400 count as what they are: one token that the model is sure of and wrong about outweighs a
+// thousand right ones.
 func TestFitHasNoLeastProbability(t *testing.T) {
 	names := structured.NewAlphabet("O", "B-x")
 	d := &structured.Dataset{Name: "d", Alphabet: names, Dim: 1, Offsets: []int{0}}
@@ -337,7 +346,8 @@ func TestFitAtTheEndOfTheRange(t *testing.T) {
 	}
 	r, err := Fit(t.Context(), m, d, Sequences, 1)
 	m.Temperature = r.Temperature
-	if l, wrong := m.NLL(t.Context(), d, 1); err != nil || wrong != nil || r.Bounded || r.Temperature != 1<<octaves || math.Abs(l.NLL-r.After) > 1e-9*l.NLL {
+	if l, wrong := m.NLL(t.Context(), d, 1); err != nil || wrong != nil || r.Bounded || r.Temperature != 1<<octaves ||
+		math.Abs(l.NLL-r.After) > 1e-9*l.NLL {
 		t.Errorf("%+v, %v; the model has %+v, %v", r, err, l, wrong)
 	}
 }

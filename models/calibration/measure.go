@@ -52,14 +52,16 @@ func Has(m *models.Model, d *structured.Dataset, by By) bool {
 // newSearch refuses models and data that have no such likelihood, as bad input.
 func newSearch(ctx context.Context, m *models.Model, d *structured.Dataset, by By, threads int) (*search, error) {
 	if m.Sums() == nil {
-		return nil, structured.BadInput("a temperature is fitted to probabilities, which need sums over all outputs; a %s does not have them",
+		return nil, structured.BadInput("a temperature is fitted to probabilities, which need sums over all outputs; "+
+			"a %s does not have them",
 			m.Net.Form().Structure.Name())
 	}
 	if d.Labels == nil {
 		return nil, structured.BadInput("%s: no gold outputs to fit probabilities to", d.Name)
 	}
 	if d.Readings != nil && by == Tokens {
-		return nil, structured.BadInput("%s: what lines read is known, and not the labels of frames: fit the temperature to whole outputs (sequences)", d.Name)
+		return nil, structured.BadInput("%s: what lines read is known, and not the labels of frames: fit the temperature "+
+			"to whole outputs (sequences)", d.Name)
 	}
 	s := &search{ctx: ctx, model: m, data: d, by: by, threads: threads}
 	if by == Entities {
@@ -67,7 +69,8 @@ func newSearch(ctx context.Context, m *models.Model, d *structured.Dataset, by B
 			return nil, structured.BadInput("a temperature cannot be fitted to entities: the model's outputs have no entities")
 		}
 		if _, chain := m.Net.Form().Structure.(chains.Chain); !chain {
-			return nil, structured.BadInput("a temperature cannot be fitted to the entities of a %s; it needs a model of --structure chain", m.Net.Form().Structure.Name())
+			return nil, structured.BadInput("a temperature cannot be fitted to the entities of a %s; it needs a "+
+				"model of --structure chain", m.Net.Form().Structure.Name())
 		}
 	}
 	return s, nil
@@ -100,17 +103,18 @@ func newMeasured(temperatures int) measured {
 func (s *search) measure(logs []float64, rare bool) (means []float64, exact []bool, err error) {
 	means, exact = make([]float64, len(logs)), slices.Repeat([]bool{true}, len(logs))
 	s.count, s.skipped = 0, 0
-	err = models.OverPotentials(s.ctx, s.model, s.data, s.threads, func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (measured, error) {
-		return s.batch(o.(oracles.Summer), examples, θ, logs, rare)
-	}, func(r measured) error {
-		for k, sum := range r.sums {
-			means[k] += sum
-			exact[k] = exact[k] && !r.bound[k]
-		}
-		s.count += r.count
-		s.skipped += r.skipped
-		return nil
-	})
+	err = models.OverPotentials(s.ctx, s.model, s.data,
+		s.threads, func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (measured, error) {
+			return s.batch(o.(oracles.Summer), examples, θ, logs, rare)
+		}, func(r measured) error {
+			for k, sum := range r.sums {
+				means[k] += sum
+				exact[k] = exact[k] && !r.bound[k]
+			}
+			s.count += r.count
+			s.skipped += r.skipped
+			return nil
+		})
 	for k := range means {
 		means[k] /= math.Max(1, float64(s.count))
 	}
@@ -118,7 +122,8 @@ func (s *search) measure(logs []float64, rare bool) (means []float64, exact []bo
 }
 
 // batch measures one batch.
-func (s *search) batch(o oracles.Summer, examples []int, θ *structured.Potentials, logs []float64, rare bool) (measured, error) {
+func (s *search) batch(o oracles.Summer, examples []int, θ *structured.Potentials, logs []float64,
+	rare bool) (measured, error) {
 	switch s.by {
 	case Entities:
 		return s.entities(o, examples, θ, logs), nil
@@ -129,7 +134,8 @@ func (s *search) batch(o oracles.Summer, examples []int, θ *structured.Potentia
 }
 
 // sequences measures whole outputs, as models.Model.NLL does.
-func (s *search) sequences(o oracles.Summer, examples []int, θ *structured.Potentials, logs []float64) (measured, error) {
+func (s *search) sequences(o oracles.Summer, examples []int, θ *structured.Potentials,
+	logs []float64) (measured, error) {
 	r := newMeasured(len(logs))
 	for k, log := range logs {
 		t := math.Exp2(log)

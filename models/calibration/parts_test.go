@@ -22,7 +22,8 @@ func logAdd(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// Of every structure with exact sums, the logarithms of the probabilities of parts are those of enumeration, however small these are.
+// Of every structure with exact sums, the logarithms of the probabilities of parts are those of enumeration, however
+// small these are.
 func TestRarePartsByEnumeration(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 39))
 	for _, kind := range registry.All {
@@ -101,7 +102,9 @@ func TestImpossibleParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.parts(registry.Of(θ.Structure).Oracle().(oracles.Summer), []int{0}, θ, []float64{0, 1}, true)
-	if r.count != 1 || r.skipped != 1 || slices.ContainsFunc(r.sums, func(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }) {
+	if r.count != 1 || r.skipped != 1 || slices.ContainsFunc(r.sums, func(x float64) bool {
+		return !(x >= 0) || math.IsInf(x, 0)
+	}) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -41,7 +41,9 @@ func WriteCounts(m *models.Model, c *models.Counts, path string) error {
 		w := bufio.NewWriterSize(to, 1<<16)
 		fmt.Fprintln(w, "observed\texpected\tdifference\tparameter\tnames")
 		for _, j := range rows {
-			k, _ := slices.BinarySearchFunc(layout, j+1, func(a graph.Array, end int) int { return cmp.Compare(a.Offset+a.Len(), end) })
+			k, _ := slices.BinarySearchFunc(layout, j+1, func(a graph.Array, end int) int {
+				return cmp.Compare(a.Offset+a.Len(), end)
+			})
 			a := layout[k]
 			fmt.Fprintf(w, "%.7g\t%.7g\t%.7g\t%s", c.Observed[j], c.Expected[j], difference(j), a.Name)
 			for _, name := range names.of(a, j-a.Offset) {

@@ -44,7 +44,8 @@ func TestWriteCounts(t *testing.T) {
 	for k, line := range lines[1:] {
 		j := n - 1 - k
 		cells := strings.Split(line, "\t")
-		if cells[0] != strconv.Itoa(j) || cells[1] != strconv.Itoa(3*j) || cells[2] != strconv.Itoa(-2*j) || cells[3] != places[j].parameter {
+		if cells[0] != strconv.Itoa(j) || cells[1] != strconv.Itoa(3*j) || cells[2] != strconv.Itoa(-2*j) ||
+			cells[3] != places[j].parameter {
 			t.Errorf("%q is said of weight %d, %+v", line, j, places[j])
 		}
 		names[strings.Join(cells[3:], " ")] = true

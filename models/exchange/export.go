@@ -75,7 +75,8 @@ func ExportPotentials(ctx context.Context, m *models.Model, d *structured.Datase
 	for _, g := range goldOf(d) {
 		safetensors.Add(f, g.name, g.values)
 	}
-	if f.Metadata, err = safetensors.JSONMetadata(map[string]any{"label_names": m.Labels.Names(), "ids": ids}); err != nil {
+	if f.Metadata, err = safetensors.JSONMetadata(map[string]any{"label_names": m.Labels.Names(),
+		"ids": ids}); err != nil {
 		return err
 	}
 	return safetensors.Write(path, f)

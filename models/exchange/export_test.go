@@ -41,7 +41,8 @@ func readTexts(t *testing.T, path, name string) []string {
 	header, cells, _ := strings.Cut(string(content), "\n")
 	var n, width int
 	at := strings.Index(header, "{")
-	if _, err := fmt.Sscanf(header[at:], "{'descr': '<U%d', 'fortran_order': False, 'shape': (%d,),", &width, &n); err != nil {
+	if _, err := fmt.Sscanf(header[at:], "{'descr': '<U%d', 'fortran_order': False, 'shape': (%d,),", &width,
+		&n); err != nil {
 		t.Fatalf("%q: %v", header, err)
 	}
 	if (len(header)+1)%64 != 0 || len(cells) != 4*n*width {
@@ -114,7 +115,8 @@ func TestExportPotentials(t *testing.T) {
 			t.Fatal(err)
 		}
 		var names []string
-		if err := json.Unmarshal([]byte(f.Metadata["label_names"]), &names); err != nil || !slices.Equal(names, d.Alphabet.Names()) {
+		if err := json.Unmarshal([]byte(f.Metadata["label_names"]), &names); err != nil ||
+			!slices.Equal(names, d.Alphabet.Names()) {
 			t.Errorf("label names %q, %v", names, err)
 		}
 		if !slices.Equal(node, want.Node) || !slices.Equal(edge, want.Edge) || !slices.Equal(labels, d.Labels) {

@@ -19,7 +19,8 @@ import (
 // hashed.
 func ImportWeights(m *models.Model, path string, add bool) (*models.Model, error) {
 	if !linearOnAttributes(m) {
-		return nil, structured.BadInput("only the weights of linear nets of attributes that label chains are read back from text; this model's net is %s, for a %s", m.Config.Net, m.Net.Form().Structure.Name())
+		return nil, structured.BadInput("only the weights of linear nets of attributes that label chains are read back "+
+			"from text; this model's net is %s, for a %s", m.Config.Net, m.Net.Form().Structure.Name())
 	}
 	if err := m.NeedsNames("read weights back"); err != nil {
 		return nil, err
@@ -46,7 +47,8 @@ func ImportWeights(m *models.Model, path string, add bool) (*models.Model, error
 		return nil, err
 	}
 	if in.heading == "" {
-		return nil, structured.BadInput("%s: no weights, expected a heading such as [%s]; dsp export --weights writes one", path, attributeRows)
+		return nil, structured.BadInput("%s: no weights, expected a heading such as [%s]; dsp export --weights writes one",
+			path, attributeRows)
 	}
 	return in.model()
 }
@@ -87,7 +89,8 @@ func (in *weightsReader) line(text string) error {
 	}
 	fields := strings.Split(text, "\t")
 	if want := columnsOf[in.heading]; len(fields) != len(want) {
-		return in.bad("%d columns separated by tabs, expected the %d of [%s]: %s", len(fields), len(want), in.heading, strings.Join(want, " "))
+		return in.bad("%d columns separated by tabs, expected the %d of [%s]: %s", len(fields), len(want),
+			in.heading, strings.Join(want, " "))
 	}
 	last := len(fields) - 1
 	value, ok := host.Decimal(strings.TrimSpace(fields[last]), 32)
@@ -123,7 +126,8 @@ func (in *weightsReader) set(at int, value float32) error {
 func (in *weightsReader) setHeading(text string) error {
 	name := strings.Trim(text, "[]")
 	if columnsOf[name] == nil {
-		return in.bad("heading %s, expected [%s], [%s], [%s], [%s] or [%s]", text, transitionRows, attributeRows, edgeAttributeRows, biasRows, denseRows)
+		return in.bad("heading %s, expected [%s], [%s], [%s], [%s] or [%s]", text, transitionRows, attributeRows,
+			edgeAttributeRows, biasRows, denseRows)
 	}
 	_, ok := parameter(in.Model, name)
 	if !ok && !(in.add && name == edgeAttributeRows && in.Config.Edges == "transition") {
@@ -177,7 +181,8 @@ func (in *weightsReader) row(escaped string, known, more *structured.Alphabet) (
 	if known == nil {
 		k, err := strconv.Atoi(name)
 		if err != nil || k < 0 || k >= in.Dictionary.Nodes() {
-			return 0, in.bad("attribute %q, expected a number below %d: the model's attributes are hashed", name, in.Dictionary.Nodes())
+			return 0, in.bad("attribute %q, expected a number below %d: the model's attributes are hashed",
+				name, in.Dictionary.Nodes())
 		}
 		return k, nil
 	}

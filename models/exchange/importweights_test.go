@@ -35,9 +35,11 @@ func namedModel(t rapid.TB, dim int, labels, nodes, edges []string) *models.Mode
 func TestWeightsSurviveAsText(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"#", "# x", "[attributes]", `\#`, `\t`, "\t", "a\\", "\r", " ", "", "ü", "\xff"}))
+		name := rapid.OneOf(rapid.String(),
+			rapid.SampledFrom([]string{"#", "# x", "[attributes]", `\#`, `\t`, "\t", "a\\", "\r", " ", "", "ü", "\xff"}))
 		names := rapid.SliceOfNDistinct(name, 1, 5, rapid.ID[string])
-		m := namedModel(t, rapid.IntRange(0, 2).Draw(t, "features"), names.Draw(t, "labels"), names.Draw(t, "nodes"), names.Draw(t, "edges"))
+		m := namedModel(t, rapid.IntRange(0, 2).Draw(t, "features"), names.Draw(t, "labels"),
+			names.Draw(t, "nodes"), names.Draw(t, "edges"))
 		for i := range m.W {
 			m.W[i] = rapid.OneOf(rapid.Just(float32(0)), rapid.Float32Range(-math.MaxFloat32, math.MaxFloat32)).Draw(t, "weight")
 		}
@@ -88,12 +90,13 @@ func TestImportEditedWeights(t *testing.T) {
 func TestImportErrors(t *testing.T) {
 	m := namedModel(t, 0, []string{"O", "B-X"}, []string{"w=a", "w=b"}, nil)
 	for text, want := range map[string]string{
-		"":                                    "w.txt: no weights, expected a heading",
-		"# only\n":                            "w.txt: no weights",
-		"O\tw=a\t1\n":                         "w.txt:1: \"O\\tw=a\\t1\" stands under no heading",
-		"[weights]\n":                         "w.txt:1: heading [weights], expected [transitions]",
-		"[edge_attributes]\n":                 "w.txt:1: heading [edge_attributes], but the model has no such weights",
-		"[attributes]\nO w=a 1\n":             "w.txt:2: 1 columns separated by tabs, expected the 3 of [attributes]: label attribute weight",
+		"":                    "w.txt: no weights, expected a heading",
+		"# only\n":            "w.txt: no weights",
+		"O\tw=a\t1\n":         "w.txt:1: \"O\\tw=a\\t1\" stands under no heading",
+		"[weights]\n":         "w.txt:1: heading [weights], expected [transitions]",
+		"[edge_attributes]\n": "w.txt:1: heading [edge_attributes], but the model has no such weights",
+		"[attributes]\nO w=a 1\n": "w.txt:2: 1 columns separated by tabs, expected the 3 of [attributes]: " +
+			"label attribute weight",
 		"[attributes]\n\nO\tw=a\tone\n":       `w.txt:3: weight "one", expected a finite decimal number`,
 		"[attributes]\nO\tw=a\tNaN\n":         `w.txt:2: weight "NaN"`,
 		"[attributes]\nO\tw=a\t1e99\n":        `w.txt:2: weight "1e99"`,
@@ -103,20 +106,24 @@ func TestImportErrors(t *testing.T) {
 		"[attributes]\nO\tw=a\t1\nO\tw=a\t2":  "w.txt:3: this weight was given in line 2 already",
 		"[transitions]\nO\tO\t1\n\nO\tO\t1\n": "w.txt:4: this weight was given in line 2",
 	} {
-		if _, err := ImportWeights(m, file(t, "w.txt", text), false); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, err := ImportWeights(m, file(t, "w.txt", text), false); !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want bad input with %q", text, err, want)
 		}
 	}
 	twice := file(t, "w.txt", "[attributes]\nO\tw=c\t1\nO\tw=c\t1\n")
-	if _, err := ImportWeights(m, twice, true); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "w.txt:3: this weight was given already") {
+	if _, err := ImportWeights(m, twice, true); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "w.txt:3: this weight was given already") {
 		t.Errorf("a new weight twice: got %v", err)
 	}
 	m.Dictionary.Node, m.Dictionary.HashBits = nil, 3
-	if _, err := ImportWeights(m, file(t, "w.txt", "[attributes]\nO\t8\t1\n"), true); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "below 8") {
+	if _, err := ImportWeights(m, file(t, "w.txt", "[attributes]\nO\t8\t1\n"), true); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "below 8") {
 		t.Errorf("hashed: got %v", err)
 	}
 	other := toyModel(t, toyData(1), nil)
-	if _, err := ImportWeights(other, file(t, "w.txt", "[attributes]\n"), false); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "net is mlp") {
+	if _, err := ImportWeights(other, file(t, "w.txt", "[attributes]\n"), false); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "net is mlp") {
 		t.Errorf("another net: got %v", err)
 	}
 }
@@ -125,7 +132,8 @@ func TestTopWeights(t *testing.T) {
 	m := namedModel(t, 0, []string{"O", "X"}, []string{"a", "b", "c"}, nil)
 	copy(m.W, []float32{1, 0, -3, 0, 2, 5})
 	want := []TopWeights{{"O", []AttributeWeight{{"b", -3}, {"c", 2}}}, {"X", []AttributeWeight{{"c", 5}}}}
-	if got := Top(m, 2); len(got) != 2 || !slices.Equal(got[0].Weights, want[0].Weights) || !slices.Equal(got[1].Weights, want[1].Weights) {
+	if got := Top(m, 2); len(got) != 2 || !slices.Equal(got[0].Weights, want[0].Weights) ||
+		!slices.Equal(got[1].Weights, want[1].Weights) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -52,7 +52,8 @@ func (u until) Write(b []byte) (int, error) {
 
 // WriteAttributesOf writes the attributes that a model makes of text, those that it knows, in the same format. Lines of
 // text without gold labels begin with a tab. It returns the written data.
-func WriteAttributesOf(ctx context.Context, m *models.Model, r models.Request, path string) (*structured.Dataset, error) {
+func WriteAttributesOf(ctx context.Context, m *models.Model, r models.Request,
+	path string) (*structured.Dataset, error) {
 	if m.Template == nil {
 		return nil, structured.BadInput("--model: it makes no attributes of the columns of text")
 	}

@@ -122,7 +122,8 @@ func (in *Arcs) Network(form structured.Form, dim int) (nets.Network, error) {
 		if dim == 0 {
 			return nil
 		}
-		return []sparse.Dense{{Weights: part + "_of_dependent", Dim: dim, Of: sparse.OfDependent}, {Weights: part + "_of_head", Dim: dim, Of: sparse.OfHead}}
+		return []sparse.Dense{{Weights: part + "_of_dependent", Dim: dim, Of: sparse.OfDependent},
+			{Weights: part + "_of_head", Dim: dim, Of: sparse.OfHead}}
 	}
 	parts := []sparse.Part{
 		{Attributes: in.Dictionary.Arc.Len(), Weights: "arc_attributes", Dense: dense("arc")},

@@ -67,7 +67,8 @@ func (in Inputs) treeColumns() []Column {
 	var all []Column
 	for _, name := range inputColumns {
 		word := name == text.WordColumn && (in.WordRows != nil || in.Encoder != nil)
-		all = append(all, Column{name, word || arcs && own.Template.ReadsColumn(name) || !arcs && slices.Contains(in.Words, name)})
+		all = append(all, Column{name, word || arcs && own.Template.ReadsColumn(name) || !arcs &&
+			slices.Contains(in.Words, name)})
 	}
 	return all
 }

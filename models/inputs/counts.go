@@ -30,5 +30,6 @@ func (in Inputs) AttributeCounts() (c Counts) {
 
 // Total returns how many there are.
 func (c Counts) Total() int {
-	return c.Attributes + c.EdgeAttributes + c.SegmentAttributes + c.ArcAttributes + c.LabelAttributes + c.PairAttributes + c.SourceAttributes
+	return c.Attributes + c.EdgeAttributes + c.SegmentAttributes + c.ArcAttributes + c.LabelAttributes +
+		c.PairAttributes + c.SourceAttributes
 }

@@ -59,7 +59,8 @@ func (in Inputs) Extend(c *config.Config, t Training) (Inputs, error) {
 	}
 	in.Dictionary = train.Dictionary
 	if edges := in.Dictionary.Edges(); readsBoth(c) && edges > 0 {
-		return in, structured.BadInput("the model has %d attributes of steps, which net %s does not read; start from a model whose template has no lines that begin with B", edges, c.Net)
+		return in, structured.BadInput("the model has %d attributes of steps, which net %s does not read; start from a "+
+			"model whose template has no lines that begin with B", edges, c.Net)
 	}
 	return in, nil
 }
@@ -67,7 +68,8 @@ func (in Inputs) Extend(c *config.Config, t Training) (Inputs, error) {
 // Extends reports whether Extend takes sequences that come with numbered attributes or, if they are not numbered, as
 // columns.
 func (in Inputs) Extends(numbered bool) bool {
-	return in.Own == nil && (!numbered || in.Dictionary != nil && in.Template == nil && in.Vocab == nil && in.WordRows == nil)
+	return in.Own == nil &&
+		(!numbered || in.Dictionary != nil && in.Template == nil && in.Vocab == nil && in.WordRows == nil)
 }
 
 // readsBoth reports whether the net reads words beside attributes.
@@ -177,7 +179,8 @@ func (in *Pairs) extend(c *config.Config, train *structured.Dataset) (Maker, err
 	if in.Template == nil || in.Dictionary.Pair.HashBits > 0 {
 		return in, in.Apply(train, c.Threads)
 	}
-	fitted, err := in.Template.Fit(in.Statistics, alignments.Of(train), templates.Options{MinCount: cmp.Or(c.MinCount, defaultPairCount), Threads: c.Threads})
+	fitted, err := in.Template.Fit(in.Statistics, alignments.Of(train),
+		templates.Options{MinCount: cmp.Or(c.MinCount, defaultPairCount), Threads: c.Threads})
 	if err != nil {
 		return nil, err
 	}

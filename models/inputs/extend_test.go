@@ -44,7 +44,8 @@ func TestExtendKeepsVectors(t *testing.T) {
 	if names := more.Vocab[0].Names(); !slices.Equal(names, append(slices.Clone(known), "new")) {
 		t.Errorf("words %q after %q", names, known)
 	}
-	if rows, want := more.Vectors.Rows, append(slices.Clone(vectors.Rows), 0, 0); !slices.Equal(rows, want) || more.Vectors.Dim != 2 {
+	if rows, want := more.Vectors.Rows, append(slices.Clone(vectors.Rows), 0, 0); !slices.Equal(rows, want) ||
+		more.Vectors.Dim != 2 {
 		t.Errorf("vectors %v, want %v", rows, want)
 	}
 }

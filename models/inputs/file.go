@@ -152,8 +152,9 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	var characters, rows []string
 	var vocab [][]string
 	hashBits := 0
-	for name, value := range map[string]any{"vocab": &vocab, "hash_bits": &hashBits, "characters": &characters, "map": &in.Map,
-		"grid": &in.Grid, "edges": &in.Edges, "windows": &in.Sliding, "looks": &in.Looks, "vector_words": &rows,
+	for name, value := range map[string]any{"vocab": &vocab, "hash_bits": &hashBits, "characters": &characters,
+		"map": &in.Map, "grid": &in.Grid, "edges": &in.Edges, "windows": &in.Sliding,
+		"looks": &in.Looks, "vector_words": &rows,
 		saltKey: &in.Salt} {
 		text, ok := f.Metadata[name]
 		if !ok && name != "vocab" {

@@ -26,9 +26,11 @@ func patches(d *structured.Dataset) graph.Map {
 // FitGraphs is Fit for graphs: the features of variables and edges are there already.
 func FitGraphs(c *config.Config, t Training) (Inputs, error) {
 	train := t.All
-	in := Inputs{Features: c.Features, Map: patches(train), Edges: Edges{Dim: train.Table(graphs.EdgeRows).Dim, Types: graphs.Types(train)}}
+	in := Inputs{Features: c.Features, Map: patches(train),
+		Edges: Edges{Dim: train.Table(graphs.EdgeRows).Dim, Types: graphs.Types(train)}}
 	if c.Edges == nets.EdgesTyped && in.Edges.Types == 0 {
-		return in, structured.BadInput("%s: the edges have no types, which --edges typed reads; use --edges own or potts", train.Name)
+		return in, structured.BadInput("%s: the edges have no types, which --edges typed reads; use --edges own or potts",
+			train.Name)
 	}
 	return in, nil
 }

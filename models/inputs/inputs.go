@@ -50,7 +50,8 @@ type Inputs struct {
 	Map  graph.Map  // that the dense features of a position are; zero if they are none
 	Grid graph.Grid // whose cells the positions are; zero for sequences and candidates
 
-	Sliding *boxes.Windows // that are candidates, learned from the training data; nil: boxes.DefaultWindows, or other candidates
+	// that are candidates, learned from the training data; nil: boxes.DefaultWindows, or other candidates
+	Sliding *boxes.Windows
 
 	Looks *images.Looks // of the training images; nil where there are none, or nobody has looked at them
 
@@ -252,10 +253,12 @@ func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
 	switch {
 	case c.Template != "":
 		return "auto", nil
-	case c.Features == "none" && c.Preset().Linear && (c.Dense != "" || c.Vectors != "" || c.Encoder != ""): // it reads dense features alone
+	// it reads dense features alone
+	case c.Features == "none" && c.Preset().Linear && (c.Dense != "" || c.Vectors != "" || c.Encoder != ""):
 		return "none", nil
 	case c.Features == "none" && c.Preset().Linear:
-		return "", structured.BadInput("--net linear reads attributes of tokens, but --features none makes none; use --features %s, a --template, --dense, --vectors, --encoder, or --net embed",
+		return "", structured.BadInput("--net linear reads attributes of tokens, but --features none makes none; use "+
+			"--features %s, a --template, --dense, --vectors, --encoder, or --net embed",
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil

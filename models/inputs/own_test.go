@@ -75,12 +75,16 @@ var own = map[string]struct {
 }{
 	"arcs":               {treesOf, FitTrees, LoadArcs, func(c *config.Config) { c.Task = "parse" }},
 	"arcs with siblings": {treesOf, FitTrees, LoadArcs, func(c *config.Config) { c.Task, c.Order = "parse", 2 }},
-	"hashed arcs":        {treesOf, FitTrees, LoadArcs, func(c *config.Config) { c.Task, c.Order, c.HashBits = "parse", 2, 9 }},
-	"spans":              {spansOf, FitConstituents, LoadSpans, func(c *config.Config) { c.Task = "constituency" }},
-	"hashed spans":       {spansOf, FitConstituents, LoadSpans, func(c *config.Config) { c.Task, c.HashBits = "constituency", 9 }},
-	"pairs":              {pairsOf, FitPairs, LoadPairs, func(c *config.Config) { c.Task = "align" }},
-	"hashed pairs":       {pairsOf, FitPairs, LoadPairs, func(c *config.Config) { c.Task, c.HashBits = "align", 9 }},
-	"dense pairs":        {densePairs, FitPairs, LoadPairs, func(c *config.Config) { c.Task, c.Format = "align", "npz" }},
+	"hashed arcs": {treesOf, FitTrees, LoadArcs, func(c *config.Config) {
+		c.Task, c.Order, c.HashBits = "parse", 2, 9
+	}},
+	"spans": {spansOf, FitConstituents, LoadSpans, func(c *config.Config) { c.Task = "constituency" }},
+	"hashed spans": {spansOf, FitConstituents, LoadSpans, func(c *config.Config) {
+		c.Task, c.HashBits = "constituency", 9
+	}},
+	"pairs":        {pairsOf, FitPairs, LoadPairs, func(c *config.Config) { c.Task = "align" }},
+	"hashed pairs": {pairsOf, FitPairs, LoadPairs, func(c *config.Config) { c.Task, c.HashBits = "align", 9 }},
+	"dense pairs":  {densePairs, FitPairs, LoadPairs, func(c *config.Config) { c.Task, c.Format = "align", "npz" }},
 }
 
 // tables returns the attributes of all tables of data, but for gold links.
@@ -130,7 +134,8 @@ func TestOwnInputsComeBack(t *testing.T) {
 				t.Errorf("a second file differs: %v", err)
 			}
 			if again.Own.Missing(&structured.Dataset{}) == "" || again.Own.Missing(train) != "" {
-				t.Errorf("missing %q of nothing, %q of the training data", again.Own.Missing(&structured.Dataset{}), again.Own.Missing(train))
+				t.Errorf("missing %q of nothing, %q of the training data", again.Own.Missing(&structured.Dataset{}),
+					again.Own.Missing(train))
 			}
 			other := of.draw(t, 2)
 			if err := in.Own.Apply(other, 1); err != nil {
@@ -212,7 +217,8 @@ func TestAttributesAreThoseOfGoldPairs(t *testing.T) {
 		if _, err := of.fit(&c, Alone(hashed)); err != nil {
 			t.Fatal(err)
 		}
-		known := map[string]int{trees.ArcRows: in.AttributeCounts().ArcAttributes, trees.LabelRows: in.AttributeCounts().LabelAttributes}
+		known := map[string]int{trees.ArcRows: in.AttributeCounts().ArcAttributes,
+			trees.LabelRows: in.AttributeCounts().LabelAttributes}
 		for table, rows := range tables(hashed) {
 			count := map[int32]int{}
 			for i := range hashed.Len() {
@@ -241,7 +247,8 @@ func TestAttributesAreThoseOfGoldPairs(t *testing.T) {
 					}
 				}
 				if got, _ := tables(named)[table].Row(k); len(got) != want {
-					t.Fatalf("%s, at least %d times: %d attributes in row %d of %s, want %d of %d", x.name, x.minCount, len(got), k, table, want, len(all))
+					t.Fatalf("%s, at least %d times: %d attributes in row %d of %s, want %d of %d", x.name, x.minCount,
+						len(got), k, table, want, len(all))
 				}
 			}
 		}
@@ -337,7 +344,8 @@ func limitOf(in Inputs, table string) int {
 	return c.ArcAttributes
 }
 
-// numbers returns what the attributes of inputs are known by, in the order of their numbers; hashed ones are known by none.
+// numbers returns what the attributes of inputs are known by, in the order of their numbers; hashed ones are known by
+// none.
 func numbers(t *testing.T, in Inputs) map[string][]string {
 	t.Helper()
 	f, all := &safetensors.File{}, map[string][]string{}
@@ -387,14 +395,16 @@ func TestOwnInputsOfDamagedFiles(t *testing.T) {
 			got, tensors, err := Load(without, Loading{Own: of.load})
 			if optional := tensor == siblingHashes || tensor == pairFeatures; (err == nil) != optional {
 				t.Errorf("%s without tensor %q: %v", name, tensor, err)
-			} else if optional && (tensors != len(without.Tensors) || got.AttributeCounts().Total() > in.AttributeCounts().Total()) {
+			} else if optional &&
+				(tensors != len(without.Tensors) || got.AttributeCounts().Total() > in.AttributeCounts().Total()) {
 				t.Errorf("%s without tensor %q: %d tensors", name, tensor, tensors)
 			}
 		}
 		for _, template := range []string{"%x[", "A%x[0,nothing\n"} {
 			bad := save()
 			bad.Metadata["template"] = template
-			if _, _, err := Load(bad, Loading{Own: of.load}); err == nil || !strings.Contains(err.Error(), "the model's template") {
+			if _, _, err := Load(bad, Loading{Own: of.load}); err == nil ||
+				!strings.Contains(err.Error(), "the model's template") {
 				t.Errorf("%s with template %q: %v", name, template, err)
 			}
 		}
@@ -448,8 +458,12 @@ func TestFitsRefuse(t *testing.T) {
 			func(c *config.Config) { c.Net, c.Features = "linear", "none" }},
 		"--net linear reads attributes of pairs of words, but --features none": {"pairs",
 			func(c *config.Config) { c.Net, c.Features = "linear", "none" }},
-		"--net auto reads attributes of pairs of words, but --features none": {"pairs", func(c *config.Config) { c.Features = "none" }},
-		"has features of pairs; --template, --features and --bitext":         {"dense pairs", func(c *config.Config) { c.Template = "t" }},
+		"--net auto reads attributes of pairs of words, but --features none": {"pairs", func(c *config.Config) {
+			c.Features = "none"
+		}},
+		"has features of pairs; --template, --features and --bitext": {"dense pairs", func(c *config.Config) {
+			c.Template = "t"
+		}},
 		"x has features of pairs":     {"dense pairs", func(c *config.Config) { c.Features = "align" }},
 		"has features of pairs;":      {"dense pairs", func(c *config.Config) { c.Bitext = "b" }},
 		"--template: ":                {"arcs", func(c *config.Config) { c.Template = "none/t" }},
@@ -486,7 +500,8 @@ func TestFitsOfWords(t *testing.T) {
 			const ofWord = 4 // it, its beginning, its end and its shape
 			inputs := ofWord + len(words) - 1
 			if in.Own != nil || !slices.Equal(in.Words, words) || len(in.Vocab) != inputs || len(d.Ids) != d.Positions()*inputs {
-				t.Errorf("%s: words %v, %d vocabularies, %d numbers of %d positions", name, in.Words, len(in.Vocab), len(d.Ids), d.Positions())
+				t.Errorf("%s: words %v, %d vocabularies, %d numbers of %d positions", name, in.Words, len(in.Vocab),
+					len(d.Ids), d.Positions())
 			}
 			for k, column := range words { // with a least count of 1 each cell has the number of its name
 				if k > 0 {
@@ -534,7 +549,8 @@ func TestNetworksOfOwnInputs(t *testing.T) {
 			if name == "spans" {
 				first, ends = "span", []string{"_of_first", "_of_last"}
 			}
-			want := map[string]int{first + "_attributes": count.ArcAttributes * score, "label_attributes": count.LabelAttributes * label}
+			want := map[string]int{first + "_attributes": count.ArcAttributes * score,
+				"label_attributes": count.LabelAttributes * label}
 			for _, end := range ends {
 				if dim > 0 {
 					want[first+end], want["label"+end] = dim*score, dim*label

@@ -47,7 +47,8 @@ func FitPairs(c *config.Config, t Training) (Inputs, error) {
 	if c.Format == formats.NPZ {
 		dense := train.Table(structured.Pairs).Attributes
 		if c.Template != "" || c.Features != "auto" && c.Features != "none" || c.Bitext != "" {
-			return Inputs{}, structured.BadInput("%s has features of pairs; --template, --features and --bitext make attributes of the words of text", train.Name)
+			return Inputs{}, structured.BadInput("%s has features of pairs; --template, --features and --bitext make "+
+				"attributes of the words of text", train.Name)
 		}
 		in.Features = ""
 		in.Own = &Pairs{Dim: dense.Offsets[1] - dense.Offsets[0]}
@@ -55,7 +56,8 @@ func FitPairs(c *config.Config, t Training) (Inputs, error) {
 	}
 	if c.Features == "none" {
 		if !reads {
-			return Inputs{}, structured.BadInput("--net %s reads attributes of pairs of words, but --features none makes none; use --features align, a --template, or --net bilinear",
+			return Inputs{}, structured.BadInput("--net %s reads attributes of pairs of words, but --features none makes "+
+				"none; use --features align, a --template, or --net bilinear",
 				cmp.Or(c.Net, "linear"))
 		}
 		return in, nil
@@ -169,12 +171,14 @@ func (in *Pairs) Network(form structured.Form, dim int) (nets.Network, error) {
 	if len(form.Parts) > 1 {
 		second = form.Parts[1].Name
 	}
-	parts := []sparse.Part{{Attributes: pair, Weights: "pair_attributes"}, {Attributes: source, Weights: "source_attributes"}}
+	parts := []sparse.Part{{Attributes: pair, Weights: "pair_attributes"},
+		{Attributes: source, Weights: "source_attributes"}}
 	if source == 0 {
 		parts[1] = sparse.Part{Bias: second}
 	}
 	if dim > 0 {
-		parts[0].Dense = []sparse.Dense{{Weights: "pair_of_source", Dim: dim, Of: sparse.OfSource}, {Weights: "pair_of_target", Dim: dim, Of: sparse.OfTarget}}
+		parts[0].Dense = []sparse.Dense{{Weights: "pair_of_source", Dim: dim, Of: sparse.OfSource},
+			{Weights: "pair_of_target", Dim: dim, Of: sparse.OfTarget}}
 		parts[1].Dense = []sparse.Dense{{Weights: second + "_of_source", Dim: dim, Of: sparse.OfSource}}
 	}
 	return sparse.New(form, parts[:min(len(parts), len(form.Parts))]), nil

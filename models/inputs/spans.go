@@ -26,9 +26,11 @@ func FitConstituents(c *config.Config, data Training) (Inputs, error) {
 	linear := c.Preset().Linear || c.Net == "auto" && c.Features != "none"
 	switch {
 	case !linear && c.Template != "":
-		return Inputs{}, structured.BadInput("--template %s makes attributes of spans, which --net %s does not read; use --net linear", c.Template, c.Net)
+		return Inputs{}, structured.BadInput("--template %s makes attributes of spans, which --net %s does not "+
+			"read; use --net linear", c.Template, c.Net)
 	case linear && c.Features == "none":
-		return Inputs{}, structured.BadInput("--net linear reads attributes of spans, but --features none makes none; leave it out, or use --net biaffine")
+		return Inputs{}, structured.BadInput("--net linear reads attributes of spans, but --features none makes none; " +
+			"leave it out, or use --net biaffine")
 	case !linear:
 		return fitColumns(c, train, SpanWords)
 	}
@@ -106,7 +108,8 @@ func (in *Spans) Network(form structured.Form, dim int) (nets.Network, error) {
 		if dim == 0 {
 			return nil
 		}
-		return []sparse.Dense{{Weights: part + "_of_first", Dim: dim, Of: sparse.OfDependent}, {Weights: part + "_of_last", Dim: dim, Of: sparse.OfHead}}
+		return []sparse.Dense{{Weights: part + "_of_first", Dim: dim, Of: sparse.OfDependent},
+			{Weights: part + "_of_last", Dim: dim, Of: sparse.OfHead}}
 	}
 	return sparse.New(form, []sparse.Part{
 		{Attributes: in.Dictionary.Arc.Len(), Weights: "span_attributes", Dense: dense("span")},

@@ -54,7 +54,8 @@ func CheckWeights(f *safetensors.File, name string, n int, shape []int) error {
 		return err
 	}
 	if n < 0 || n > mostSparse {
-		return fmt.Errorf("tensor %q: a parameter of %d numbers is stored whole, expected at most %d", name+nonzeroValues, n, mostSparse)
+		return fmt.Errorf("tensor %q: a parameter of %d numbers is stored whole, expected at most %d",
+			name+nonzeroValues, n, mostSparse)
 	}
 	values, err := safetensors.Values[float32](f, name+nonzeroValues, -1)
 	if err != nil {

@@ -198,7 +198,8 @@ func loadStandard(f *safetensors.File) (*Standard, error) {
 	}
 	for k := range mean {
 		if mean[k]-mean[k] != 0 || scale[k]-scale[k] != 0 || scale[k] < 0 {
-			return nil, fmt.Errorf("tensors %q and %q: mean %v and scale %v of column %d", standardMean, standardScale, mean[k], scale[k], k)
+			return nil, fmt.Errorf("tensors %q and %q: mean %v and scale %v of column %d", standardMean,
+				standardScale, mean[k], scale[k], k)
 		}
 	}
 	return &Standard{mean, scale}, nil

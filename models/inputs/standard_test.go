@@ -10,10 +10,12 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// besideAttributes returns data of two sentences with dense features, the last width of which are rows of an encoder, beside attributes.
+// besideAttributes returns data of two sentences with dense features, the last width of which are rows of an encoder,
+// beside attributes.
 func besideAttributes(width int) *structured.Dataset {
 	r := rand.New(rand.NewPCG(1, 2))
-	d := &structured.Dataset{Name: "data", Offsets: []int{0, 4, 9}, Dim: 2 + width, Encoder: "e", Attributes: &structured.Sparse{Offsets: []int{0}}}
+	d := &structured.Dataset{Name: "data", Offsets: []int{0, 4, 9}, Dim: 2 + width, Encoder: "e",
+		Attributes: &structured.Sparse{Offsets: []int{0}}}
 	for t := range 9 {
 		for k := range d.Dim {
 			d.Features = append(d.Features, float32(k*k)+float32(1+k)*float32(r.NormFloat64()))
@@ -47,8 +49,8 @@ func fitRowsOf(t *testing.T, d *structured.Dataset, share structured.Share, widt
 	return s
 }
 
-// Rows beside attributes have means of 0, deviations alike, and the mean square of the attributes; what stands before them stays as it is. Data in
-// memory are left alone, so that others may share them.
+// Rows beside attributes have means of 0, deviations alike, and the mean square of the attributes; what stands before
+// them stays as it is. Data in memory are left alone, so that others may share them.
 func TestFitRows(t *testing.T) {
 	const width = 5
 	for _, values := range [][]float32{nil, {2, 1, 1, 3, 1, 1, 1, 1, 1, 1, 1, 1}} {
@@ -191,7 +193,8 @@ func TestFitStandardOfQuietColumns(t *testing.T) {
 	d := &structured.Dataset{Name: "columns", Offsets: []int{0, n}, Dim: 6}
 	for t := range n {
 		sign := float32(1 - 2*(t%2))
-		d.Features = append(d.Features, 0.1, 1e8, 1000+sign*0.01, sign*1e-42, sign*1e-30, 1e8+8*sign) // the last is off by a unit of float32
+		// the last is off by a unit of float32
+		d.Features = append(d.Features, 0.1, 1e8, 1000+sign*0.01, sign*1e-42, sign*1e-30, 1e8+8*sign)
 	}
 	s, err := FitStandard(d)
 	if err != nil {

@@ -32,7 +32,8 @@ func (in *Inputs) FitSteps(c *config.Config, train *structured.Dataset) error {
 		return nil
 	}
 	if new := train.Alphabet.Len(); new > in.Steps.Labels {
-		return structured.BadInput("%s: label %s is none of the model's, and a model of --order 2 takes no new ones", train.Name, train.Alphabet.Name(int32(in.Steps.Labels)))
+		return structured.BadInput("%s: label %s is none of the model's, and a model of --order 2 takes no new ones",
+			train.Name, train.Alphabet.Name(int32(in.Steps.Labels)))
 	}
 	for i := range train.Len() {
 		if train.Partial(i) {
@@ -40,7 +41,8 @@ func (in *Inputs) FitSteps(c *config.Config, train *structured.Dataset) error {
 		}
 		if gold := train.Gold(i); in.Steps.Breaks(gold) > 0 {
 			t := in.Steps.Breaks(gold)
-			return structured.BadInput("%s: label %s after %s, which the model's training data do not have; a model of --order 2 takes no new steps",
+			return structured.BadInput("%s: label %s after %s, which the model's training data do not have; a model of "+
+				"--order 2 takes no new steps",
 				train.WhereToken(i, t), train.Alphabet.Name(gold[t]), train.Alphabet.Name(gold[t-1]))
 		}
 	}

@@ -17,7 +17,8 @@ func TestTooManyLabels(t *testing.T) {
 		names.Add(strconv.Itoa(k))
 	}
 	var in Inputs
-	err := in.FitSteps(&config.Config{DataSettings: config.DataSettings{Order: 2}}, &structured.Dataset{Name: "x", Alphabet: names})
+	err := in.FitSteps(&config.Config{DataSettings: config.DataSettings{Order: 2}},
+		&structured.Dataset{Name: "x", Alphabet: names})
 	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), "46341 labels, expected at most 46340") {
 		t.Errorf("error %v", err)
 	}

@@ -47,7 +47,8 @@ func tagsOf(t *testing.T, seed uint64) *structured.Dataset {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := text.Conll{Columns: columns, Alphabet: structured.NewAlphabet("B-X", "I-X", "O")}.Read(strings.NewReader(b.String()), "x.conll")
+	d, err := text.Conll{Columns: columns, Alphabet: structured.NewAlphabet("B-X", "I-X", "O")}.Read(
+		strings.NewReader(b.String()), "x.conll")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,8 @@ func TestTextInputsOfPeers(t *testing.T) {
 			if !slices.Equal(all.Ids, whole.Ids) || !reflect.DeepEqual(got[3], want[3]) {
 				return fmt.Errorf("%v numbers of words and letters, want %v", got, want)
 			}
-			for k, rows := range [][2]*structured.Sparse{{all.Attributes, whole.Attributes}, {all.EdgeAttributes, whole.EdgeAttributes}} {
+			for k, rows := range [][2]*structured.Sparse{{all.Attributes, whole.Attributes},
+				{all.EdgeAttributes, whole.EdgeAttributes}} {
 				if (rows[0] == nil) != (rows[1] == nil) {
 					return fmt.Errorf("attributes %v, want %v", rows[0], rows[1])
 				}
@@ -256,7 +258,8 @@ func TestTextInputsAreExtended(t *testing.T) {
 		if err := more.Apply(again, 2); err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(again.Ids, first.Ids) || name != "segments" && !reflect.DeepEqual(again.Attributes, first.Attributes) {
+		if !reflect.DeepEqual(again.Ids, first.Ids) || name != "segments" &&
+			!reflect.DeepEqual(again.Attributes, first.Attributes) {
 			t.Errorf("%s: the first data have other inputs", name)
 		}
 	}
@@ -301,12 +304,16 @@ func TestFeatureSets(t *testing.T) {
 	}{
 		{tags, func(*config.Config) {}, "ner"}, {chunks, func(*config.Config) {}, "chunk"},
 		{structured.NewAlphabet("N", "V"), func(*config.Config) {}, "pos"},
-		{tags, func(c *config.Config) { c.Template = "t" }, "auto"}, {tags, func(c *config.Config) { c.Features = "pos" }, "pos"},
+		{tags, func(c *config.Config) { c.Template = "t" }, "auto"}, {tags, func(c *config.Config) {
+			c.Features = "pos"
+		}, "pos"},
 		{tags, func(c *config.Config) { c.Features, c.Dense = "none", "x" }, "none"},
 		{tags, func(c *config.Config) { c.Features, c.Vectors = "none", "x" }, "none"},
 		{tags, func(c *config.Config) { c.Features, c.Encoder = "none", "x" }, "none"},
 		{tags, func(c *config.Config) { c.Net = "embed" }, "none"},
-		{tags, func(c *config.Config) { c.Net = "auto" }, "ner"}, {tags, func(c *config.Config) { c.TuneEncoder = true }, "none"},
+		{tags, func(c *config.Config) { c.Net = "auto" }, "ner"}, {tags, func(c *config.Config) {
+			c.TuneEncoder = true
+		}, "none"},
 		{tags, func(c *config.Config) { c.Net, c.TuneEncoder = "embed", true }, "none"},
 		{tags, func(c *config.Config) { c.Features = "none" }, "!--features ner"},
 		{chunks, func(c *config.Config) { c.Features = "none" }, "!--features chunk"},
@@ -355,10 +362,11 @@ func TestLongestSegment(t *testing.T) {
 		t.Errorf("of a model that continues: %d, want %d", got, want)
 	}
 	for name, set := range map[string]func(c *config.Config){
-		"chains": func(c *config.Config) { c.Structure = "chain" }, "attributes of files": func(c *config.Config) { c.Format = "crfsuite" },
-		"no attributes":    func(c *config.Config) { c.Net, c.Template, c.Features = "embed", "", "none" },
-		"no file":          func(c *config.Config) { c.Template += "x" },
-		"none of segments": func(c *config.Config) { c.Template = "" },
+		"chains":              func(c *config.Config) { c.Structure = "chain" },
+		"attributes of files": func(c *config.Config) { c.Format = "crfsuite" },
+		"no attributes":       func(c *config.Config) { c.Net, c.Template, c.Features = "embed", "", "none" },
+		"no file":             func(c *config.Config) { c.Template += "x" },
+		"none of segments":    func(c *config.Config) { c.Template = "" },
 	} {
 		other := c
 		set(&other)
@@ -370,7 +378,8 @@ func TestLongestSegment(t *testing.T) {
 
 // wordRows are vectors of a, b and of words without one.
 func wordRows() *WordRows {
-	return &WordRows{structured.NewAlphabet(text.Unknown, "a", "b"), &graph.WordVectors{Dim: 2, Rows: []float32{0, 0, 1, 2, 3, 4}}}
+	return &WordRows{structured.NewAlphabet(text.Unknown, "a", "b"),
+		&graph.WordVectors{Dim: 2, Rows: []float32{0, 0, 1, 2, 3, 4}}}
 }
 
 // Vectors of words are the dense inputs of positions, in every order that these are read in.
@@ -410,8 +419,11 @@ func TestWordRows(t *testing.T) {
 	same := func(*WordRows) {}
 	one := print(same, "a", "b")
 	for name, other := range map[string]string{
-		"another order": print(same, "b", "a"), "another number": print(func(r *WordRows) { r.Vectors.Rows[5] = 4.5 }, "a", "b"),
-		"another first number": print(func(r *WordRows) { r.Vectors.Rows[2] = 4.5 }, "a", "b"), "fewer words": print(same, "a"),
+		"another order": print(same, "b", "a"), "another number": print(func(r *WordRows) {
+			r.Vectors.Rows[5] = 4.5
+		}, "a", "b"),
+		"another first number": print(func(r *WordRows) { r.Vectors.Rows[2] = 4.5 }, "a", "b"),
+		"fewer words":          print(same, "a"),
 	} {
 		if one == other {
 			t.Errorf("%s: the same fingerprint", name)
@@ -431,7 +443,8 @@ func TestWordRows(t *testing.T) {
 		if err := in.Apply(bad, 1); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
-		if _, err := in.Extend(&config.Config{}, Alone(bad)); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+		if _, err := in.Extend(&config.Config{}, Alone(bad)); !structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -440,13 +453,15 @@ func TestWordRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, tensors, err := Load(f, Loading{Vectors: true, Frozen: true})
-	if err != nil || tensors != 1 || again.Vectors != nil || !slices.Equal(again.WordRows.Vectors.Rows, in.WordRows.Vectors.Rows) ||
+	if err != nil || tensors != 1 || again.Vectors != nil ||
+		!slices.Equal(again.WordRows.Vectors.Rows, in.WordRows.Vectors.Rows) ||
 		!slices.Equal(again.WordRows.Words.Names(), in.WordRows.Words.Names()) || !again.WordRows.Vectors.Frozen {
 		t.Errorf("%d tensors, %+v: %v", tensors, again.WordRows, err)
 	}
 	for _, words := range []string{`["<unknown>","a"]`, `["<unknown>","a","a"]`, `["<unknown>","a","b","c"]`, `[]`} {
 		f.Metadata["vector_words"] = words
-		if _, _, err := Load(f, Loading{Vectors: true}); err == nil || !strings.Contains(err.Error(), "expected vectors of ") {
+		if _, _, err := Load(f, Loading{Vectors: true}); err == nil ||
+			!strings.Contains(err.Error(), "expected vectors of ") {
 			t.Errorf("words %s: %v", words, err)
 		}
 	}
@@ -481,7 +496,8 @@ func TestWordRowsOfPeers(t *testing.T) {
 func TestContinuedSteps(t *testing.T) {
 	c := &config.Config{DataSettings: config.DataSettings{Order: 2}}
 	of := func(labels ...int32) *structured.Dataset {
-		return &structured.Dataset{Name: "x", Offsets: []int{0, len(labels)}, Labels: labels, Alphabet: structured.NewAlphabet("a", "b", "c")}
+		return &structured.Dataset{Name: "x", Offsets: []int{0, len(labels)}, Labels: labels,
+			Alphabet: structured.NewAlphabet("a", "b", "c")}
 	}
 	var in Inputs
 	if err := in.FitSteps(c, of(0, 1, 0, 2, 2)); err != nil {
@@ -516,10 +532,12 @@ func TestContinuedSteps(t *testing.T) {
 	}
 	more := of(0)
 	more.Alphabet = structured.NewAlphabet("a", "b", "c", "new")
-	if err := in.FitSteps(c, more); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "x: label new is none of the model's") {
+	if err := in.FitSteps(c, more); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "x: label new is none of the model's") {
 		t.Error(err)
 	}
-	if err := in.FitSteps(&config.Config{DataSettings: config.DataSettings{Order: 1}}, of(1, 1)); err != nil || in.Steps != nil {
+	if err := in.FitSteps(&config.Config{DataSettings: config.DataSettings{Order: 1}}, of(1, 1)); err != nil ||
+		in.Steps != nil {
 		t.Errorf("first-order chains have steps: %v", err)
 	}
 }
@@ -536,14 +554,16 @@ func TestFitGraphs(t *testing.T) {
 		t.Errorf("%+v", shape)
 	}
 	c.Edges = "typed"
-	if _, err := FitGraphs(&c, Alone(d)); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "g: the edges have no types") {
+	if _, err := FitGraphs(&c, Alone(d)); !structured.IsBadInput(err) ||
+		!strings.HasPrefix(err.Error(), "g: the edges have no types") {
 		t.Error(err)
 	}
 }
 
 // The shape of a candidate has its channels first; features that are no map are a list.
 func TestCandidateShape(t *testing.T) {
-	if got := (Inputs{Map: graph.Map{Height: 2, Width: 3, Channels: 5}}).CandidateShape(30); !slices.Equal(got, []int{5, 2, 3}) {
+	if got := (Inputs{Map: graph.Map{Height: 2, Width: 3, Channels: 5}}).CandidateShape(30); !slices.Equal(got,
+		[]int{5, 2, 3}) {
 		t.Error(got)
 	}
 	if got := (Inputs{}).CandidateShape(30); !slices.Equal(got, []int{30}) {
@@ -562,7 +582,8 @@ func TestCheckSizes(t *testing.T) {
 		{[]int{0, 11}, false}, {[]int{0, 10, 2}, false}, {[]int{0, 5, 0, 2}, true}, {[]int{1 << 62, 4}, false},
 		{[]int{1, 1, 1, 10}, true}, {[]int{10, 1, -2}, false},
 	} {
-		if err := CheckSizes("s", 10, x.sizes...); (err == nil) != x.ok || err != nil && !strings.HasPrefix(err.Error(), `metadata "s": `) {
+		if err := CheckSizes("s", 10, x.sizes...); (err == nil) != x.ok || err != nil &&
+			!strings.HasPrefix(err.Error(), `metadata "s": `) {
 			t.Errorf("%v: %v", x.sizes, err)
 		}
 	}
@@ -572,7 +593,8 @@ func TestCheckSizes(t *testing.T) {
 func TestNamesInFiles(t *testing.T) {
 	for _, d := range []*structured.Dictionary{
 		{Node: structured.NewAlphabet("a", "", "c d")},
-		{Node: structured.NewAlphabet(), Edge: structured.NewAlphabet("e"), Segment: structured.NewAlphabet("s", "ü")}, {HashBits: 5}, nil,
+		{Node: structured.NewAlphabet(), Edge: structured.NewAlphabet("e"), Segment: structured.NewAlphabet("s", "ü")},
+		{HashBits: 5}, nil,
 	} {
 		f, bits, tensors := &safetensors.File{}, 0, 0
 		if err := AddDictionary(f, d); err != nil {
@@ -597,7 +619,8 @@ func TestNamesInFiles(t *testing.T) {
 			t.Errorf("hashed to %d bits, want %d", got.HashBits, bits)
 		}
 	}
-	if err := AddDictionary(&safetensors.File{}, &structured.Dictionary{Node: structured.NewAlphabet("a\nb")}); !structured.IsBadInput(err) ||
+	if err := AddDictionary(&safetensors.File{},
+		&structured.Dictionary{Node: structured.NewAlphabet("a\nb")}); !structured.IsBadInput(err) ||
 		!strings.Contains(err.Error(), `attribute "a\nb" has a line feed`) {
 		t.Error(err)
 	}
@@ -627,10 +650,10 @@ func TestNamesInFiles(t *testing.T) {
 // Metadata that are no inputs are refused by name.
 func TestDamagedMetadata(t *testing.T) {
 	for name, texts := range map[string][]string{
-		"vocab": {"", "{", "3"}, "hash_bits": {"x", "-1", "29"}, "characters": {"{"}, "map": {"[", `{"Height":-1}`, `{"height":20000000}`},
-		"grid": {"[", `{"height":-1}`}, "edges": {`{"dim":-1}`, `{"types":-1}`, `{"dim":16777217}`, `{"types":16777217}`},
-		"windows": {"[", "{}"}, "looks": {"[", "{}"},
-		"vector_words": {"3"}, saltKey: {"3"},
+		"vocab": {"", "{", "3"}, "hash_bits": {"x", "-1", "29"}, "characters": {"{"},
+		"map": {"[", `{"Height":-1}`, `{"height":20000000}`}, "grid": {"[", `{"height":-1}`},
+		"edges":   {`{"dim":-1}`, `{"types":-1}`, `{"dim":16777217}`, `{"types":16777217}`},
+		"windows": {"[", "{}"}, "looks": {"[", "{}"}, "vector_words": {"3"}, saltKey: {"3"},
 	} {
 		for _, bad := range texts {
 			f := &safetensors.File{}
@@ -735,12 +758,14 @@ func TestColumns(t *testing.T) {
 			t.Fatal(got, err)
 		}
 		for k, column := range got {
-			if reads := ArcsOf(in.Own).Template.ReadsColumn(column.Name); column.Read != reads || column.Name != inputColumns[k] {
+			if reads := ArcsOf(in.Own).Template.ReadsColumn(column.Name); column.Read != reads ||
+				column.Name != inputColumns[k] {
 				t.Errorf("%s: column %+v, is read: %v", name, column, reads)
 			}
 		}
 	}
-	if got, err := (Inputs{}).Columns(&config.Config{DataSettings: config.DataSettings{Format: "npz"}}, 0); err != nil || got != nil {
+	if got, err := (Inputs{}).Columns(&config.Config{DataSettings: config.DataSettings{Format: "npz"}}, 0); err != nil ||
+		got != nil {
 		t.Errorf("numbers have columns %v, %v", got, err)
 	}
 }

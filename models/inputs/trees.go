@@ -15,9 +15,11 @@ func FitTrees(c *config.Config, data Training) (Inputs, error) {
 	linear := c.Preset().Linear || c.Net == "auto" && c.Features != "none"
 	switch {
 	case !linear && c.Template != "":
-		return Inputs{}, structured.BadInput("--template %s makes attributes of arcs, which --net %s does not read; use --net linear", c.Template, c.Net)
+		return Inputs{}, structured.BadInput("--template %s makes attributes of arcs, which --net %s does not "+
+			"read; use --net linear", c.Template, c.Net)
 	case linear && c.Features == "none":
-		return Inputs{}, structured.BadInput("--net linear reads attributes of arcs, but --features none makes none; use --features parse, a --template, or --net biaffine")
+		return Inputs{}, structured.BadInput("--net linear reads attributes of arcs, but --features none makes none; use " +
+			"--features parse, a --template, or --net biaffine")
 	case !linear:
 		return fitColumns(c, train, TreeWords)
 	}

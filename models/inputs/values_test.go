@@ -24,7 +24,8 @@ func TestKnowsSomeColumns(t *testing.T) {
 	if err != nil || !slices.Equal(known, []bool{true, false}) {
 		t.Errorf("of VERB and B-PER it knows %v (%v)", known, err)
 	}
-	for what, columns := range map[string][]string{"a column that it does not read": names, "data that lack one": names[:2]} {
+	for what, columns := range map[string][]string{"a column that it does not read": names,
+		"data that lack one": names[:2]} {
 		if known, err := in.Knows(columns, 1, []string{"bird"}); known != nil || err != nil {
 			t.Errorf("%s: %v, %v", what, known, err)
 		}

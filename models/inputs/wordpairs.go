@@ -28,7 +28,9 @@ var (
 func (in *Arcs) apply(p wordPairs, d *structured.Dataset, threads int) error {
 	blocks := Batches(d)
 	scores, labels := make([]*structured.Sparse, len(blocks)), make([]*structured.Sparse, len(blocks))
-	err := host.Parallel(threads, len(blocks), func() *arcs.Extractor { return arcs.NewExtractor(in.Template, in.Dictionary) },
+	err := host.Parallel(threads, len(blocks), func() *arcs.Extractor {
+		return arcs.NewExtractor(in.Template, in.Dictionary)
+	},
 		func(e *arcs.Extractor, k int) (err error) {
 			scores[k], labels[k], err = p.extract(e, d, blocks[k])
 			return err
@@ -36,7 +38,8 @@ func (in *Arcs) apply(p wordPairs, d *structured.Dataset, threads int) error {
 	if err != nil {
 		return err
 	}
-	d.Table(p.scores).Attributes, d.Table(p.labels).Attributes = structured.JoinSparse(scores), structured.JoinSparse(labels)
+	d.Table(p.scores).Attributes, d.Table(p.labels).Attributes = structured.JoinSparse(scores),
+		structured.JoinSparse(labels)
 	return nil
 }
 
@@ -55,7 +58,8 @@ func (in *Arcs) extractor(p wordPairs) func(d *structured.Dataset) error {
 }
 
 // extract makes the attributes of some sentences.
-func (p wordPairs) extract(e *arcs.Extractor, d *structured.Dataset, examples []int) (scores, labels *structured.Sparse, err error) {
+func (p wordPairs) extract(e *arcs.Extractor, d *structured.Dataset,
+	examples []int) (scores, labels *structured.Sparse, err error) {
 	if err := e.Open(arcColumns(d)); err != nil {
 		return nil, nil, err
 	}

@@ -44,7 +44,8 @@ func (r *WordRows) apply(d *structured.Dataset) error {
 		return structured.BadInput("%s: no column of words, whose vectors the model reads; name it with --columns", d.Name)
 	}
 	if d.Features != nil {
-		return structured.BadInput("%s: dense features beside vectors of words; net linear reads one or the other: leave out --dense or --encoder, or join the vectors to the features", d.Name)
+		return structured.BadInput("%s: dense features beside vectors of words; net linear reads one or the other: leave "+
+			"out --dense or --encoder, or join the vectors to the features", d.Name)
 	}
 	numbers := make([]int32, d.Positions())
 	for t, word := range words {

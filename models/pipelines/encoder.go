@@ -42,20 +42,23 @@ func (m *manifestEncoder) open(dir, given string) (*encoded.Reader, error) {
 	c.Encoder, c.EncoderByReference = filepath.Join(dir, encoderFolder), true
 	if m.Reference != "" {
 		var err error
-		if c.Encoder, err = (encoded.Source{Folder: given, Beside: dir}).Find(models.RecordedEncoder(m.Reference, dir)); err != nil {
+		if c.Encoder, err = (encoded.Source{Folder: given, Beside: dir}).Find(
+			models.RecordedEncoder(m.Reference, dir)); err != nil {
 			return nil, err
 		}
 	}
 	c.EncoderLayers, c.Pieces, c.EncoderRows, c.EncoderPrecision = m.Layers, m.Pieces, m.Rows, m.Precision
 	r, err := encoded.Open(inputs.EncoderSettings(&c))
 	if err == nil && r.ID() != m.ID {
-		err = structured.BadInput("%s is not the encoder that the pipeline was trained with; the stages learned from that one", c.Encoder)
+		err = structured.BadInput("%s is not the encoder that the pipeline was trained with; the "+
+			"stages learned from that one", c.Encoder)
 	}
 	return r, err
 }
 
 // rowsOf gives the words of sentences their rows.
-func rowsOf(r *encoded.Reader, sentences []conllu.Sentence, name string, o encoded.Options) (*structured.Dataset, encoded.Report, error) {
+func rowsOf(r *encoded.Reader, sentences []conllu.Sentence, name string,
+	o encoded.Options) (*structured.Dataset, encoded.Report, error) {
 	d := wordTable(sentences).dataset(name)
 	report, err := r.Apply(d, o)
 	return d, report, err
@@ -143,7 +146,8 @@ func (t *trainer) encode(ctx context.Context) error {
 		_, err := host.Await(ctx, func() (_ struct{}, err error) {
 			var report encoded.Report
 			if *data.to, report, err = rowsOf(t.encoder, data.sentences, data.name, o); err == nil {
-				t.options.Log.Info("rows of the encoder", "data", data.name, "words", report.Words, "file", report.File, "seconds", fmt.Sprintf("%.1f", report.Took.Seconds()))
+				t.options.Log.Info("rows of the encoder", "data", data.name, "words", report.Words, "file", report.File, "seconds",
+					fmt.Sprintf("%.1f", report.Took.Seconds()))
 			}
 			return struct{}{}, err
 		})

@@ -130,7 +130,8 @@ func checkTree(s *conllu.Sentence, name string) error {
 	for k := range s.Words {
 		head, ok := headOf(s.Words[k].Fields[conllu.Head], len(s.Words))
 		if !ok {
-			return structured.BadInput("%s: the sentence of line %d has head %q of word %d, expected %s", name, s.Line, s.Words[k].Fields[conllu.Head], k+1, trees.HeadRange(len(s.Words)))
+			return structured.BadInput("%s: the sentence of line %d has head %q of word %d, expected %s", name, s.Line,
+				s.Words[k].Fields[conllu.Head], k+1, trees.HeadRange(len(s.Words)))
 		}
 		heads[k] = head
 	}

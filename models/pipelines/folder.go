@@ -36,7 +36,8 @@ type manifest struct {
 	Encoder *manifestEncoder `json:"encoder,omitempty"` // in encoderFolder
 	Stages  []manifestStage  `json:"stages"`
 
-	Several []string `json:"several,omitempty"` // forms, in lower case, of tokens that may be of several words: the stage words decides
+	// forms, in lower case, of tokens that may be of several words: the stage words decides
+	Several []string `json:"several,omitempty"`
 }
 
 // manifestStage is a stage: a model, or the only label that the treebank had. The hash of the file, which names the
@@ -135,7 +136,8 @@ func loadStage(dir string, s manifestStage, e *encoded.Reader) (*part, error) {
 		return &part{constant: s.Constant}, nil
 	}
 	if !filepath.IsLocal(s.Model) {
-		return nil, structured.BadInput("%s: stage %s has the model %q, expected a file inside the folder", filepath.Join(dir, listFile), s.Name, s.Model)
+		return nil, structured.BadInput("%s: stage %s has the model %q, expected a file inside the folder",
+			filepath.Join(dir, listFile), s.Name, s.Model)
 	}
 	path := filepath.Join(dir, s.Model)
 	hash, err := hashFile(path)
@@ -143,7 +145,8 @@ func loadStage(dir string, s manifestStage, e *encoded.Reader) (*part, error) {
 	case err != nil:
 		return nil, structured.BadInput("stage %s: %w", s.Name, err)
 	case hash != s.SHA256:
-		return nil, structured.BadInput("stage %s: %s is not the model that the pipeline was trained with; the stages behind it learned from that one", s.Name, path)
+		return nil, structured.BadInput("stage %s: %s is not the model that the pipeline was trained with; the stages "+
+			"behind it learned from that one", s.Name, path)
 	}
 	m, err := models.LoadWith(path, encoded.Source{Reader: e})
 	if err != nil {

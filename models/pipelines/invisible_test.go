@@ -26,21 +26,24 @@ func unseen() []rune {
 	return all
 }
 
-// mayFit reports whether an official script can accept a prediction: white space around a token that the script does not drop is no part of it.
+// mayFit reports whether an official script can accept a prediction: white space around a token that the script does
+// not drop is no part of it.
 func mayFit(form string) bool {
 	odd := func(r rune) bool { return unicode.IsSpace(r) && !unicode.Is(unicode.Zs, r) }
 	first, last := []rune(form)[0], []rune(form)[len([]rune(form))-1]
 	return !odd(first) && !odd(last)
 }
 
-// Wherever a blank or invisible character stands in a form, the tokens that the text of a treebank is split into have all characters that the shared
-// task compares, none is invisible, and models see the same form in the treebank and in the prediction.
+// Wherever a blank or invisible character stands in a form, the tokens that the text of a treebank is split into have
+// all characters that the shared task compares, none is invisible, and models see the same form in the treebank and in
+// the prediction.
 func TestUnseenCharacters(t *testing.T) {
 	all := unseen()
 	if len(all) < 600 {
 		t.Fatalf("%d characters", len(all))
 	}
-	for _, r := range []rune{0x34f, 0xad, 0x200b, 0x3164, 0xfe0f, 0xfeff, 0xe0100, 0xa0, 0x2800, 0x115f, 0xffa0, 0x180e, 0x17b4, 0x2065, 0xfff0, 0xe0fff, 0x1d173, 0x13430, 0xfff9, 0x85, 1} {
+	for _, r := range []rune{0x34f, 0xad, 0x200b, 0x3164, 0xfe0f, 0xfeff, 0xe0100, 0xa0, 0x2800, 0x115f, 0xffa0, 0x180e,
+		0x17b4, 0x2065, 0xfff0, 0xe0fff, 0x1d173, 0x13430, 0xfff9, 0x85, 1} {
 		if !tokens.Invisible(r) {
 			t.Errorf("%U is visible", r)
 		}
@@ -52,7 +55,8 @@ func TestUnseenCharacters(t *testing.T) {
 	}
 	for _, r := range all {
 		c := string(r)
-		for _, form := range []string{c + "Paris", "Pa" + c + "ris", "Paris" + c, c + c + "Paris", "Pa" + c + c + "ris", "Paris" + c + c, c, c + c, c + "Paris" + c} {
+		for _, form := range []string{c + "Paris", "Pa" + c + "ris", "Paris" + c, c + c + "Paris", "Pa" + c + c + "ris",
+			"Paris" + c + c, c, c + c, c + "Paris" + c} {
 			for _, near := range []string{"_", "SpaceAfter=No"} {
 				if near != "_" && strings.TrimFunc(form, tokens.Invisible) == "" {
 					continue
@@ -65,7 +69,8 @@ func TestUnseenCharacters(t *testing.T) {
 
 func checkUnseen(t *testing.T, form, misc string) {
 	t.Helper()
-	gold := read(t, fmt.Sprintf("1\tOui\toui\tX\t_\t_\t0\troot\t_\t_\n2\t%s\tParis\tX\t_\t_\t1\tdep\t_\t%s\n3\t!\t!\tX\t_\t_\t1\tdep\t_\t_\n\n", form, misc))
+	gold := read(t, fmt.Sprintf("1\tOui\toui\tX\t_\t_\t0\troot\t_\t_\n2\t%s\tParis\tX\t_\t_\t1\tdep\t_\t%s\n"+
+		"3\t!\t!\tX\t_\t_\t1\tdep\t_\t_\n\n", form, misc))
 	var labels []string
 	for _, c := range characters.Chains(gold) {
 		labels = append(labels, c.Labels...)
@@ -106,7 +111,8 @@ func checkUnseen(t *testing.T, form, misc string) {
 // Lemmas are made of forms as models see them, so that no letter is cut off where an invisible one was.
 func TestLemmaOfUnseen(t *testing.T) {
 	for _, c := range [][3]string{
-		{"\u00a0Paris", "Paris", "Paris"}, {"\ufeffParis", "Paris", "Paris"}, {"Paris\u200b", "Paris", "Paris"}, {"Pa\u00adris", "Paris", "Paris"},
+		{"\u00a0Paris", "Paris", "Paris"}, {"\ufeffParis", "Paris", "Paris"}, {"Paris\u200b", "Paris", "Paris"},
+		{"Pa\u00adris", "Paris", "Paris"},
 		{"❤\ufe0f", "❤\ufe0f", "❤\ufe0f"}, {"\u034f", "\u034f", "\u034f"}, {"کتاب\u200cها", "کتاب", "Paris"},
 	} {
 		label := lemmaLabel(c[0], c[1])

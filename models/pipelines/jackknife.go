@@ -71,7 +71,8 @@ func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels 
 
 // learnFold trains the model of a fold on the table of some sentences, with as many passes as were best for that of
 // all.
-func (t *trainer) learnFold(ctx context.Context, name string, s stage, table *table, sentences []int) (StageResult, error) {
+func (t *trainer) learnFold(ctx context.Context, name string, s stage, table *table,
+	sentences []int) (StageResult, error) {
 	if s.rows && t.rows != nil {
 		if err := t.keepRows(sentences); err != nil {
 			return StageResult{}, err

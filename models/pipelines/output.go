@@ -29,7 +29,8 @@ func AppendSentence(to []byte, s *conllu.Sentence, id int, asJSON bool) ([]byte,
 // appendSentence appends a sentence of raw text as CoNLL-U, with its number and its text in comments.
 func appendSentence(to []byte, s *conllu.Sentence, id int) []byte {
 	numbered := *s
-	numbered.Comments = append(numbered.Comments[:len(s.Comments):len(s.Comments)], "# sent_id = "+number(id), "# text = "+s.Text())
+	numbered.Comments = append(numbered.Comments[:len(s.Comments):len(s.Comments)], "# sent_id = "+number(id),
+		"# text = "+s.Text())
 	return numbered.Append(to)
 }
 
@@ -69,7 +70,8 @@ func MarshalSentence(s *conllu.Sentence, id string) ([]byte, error) {
 	for k := range s.Words {
 		f := &s.Words[k].Fields
 		w := wordObject{
-			ID: k + 1, Form: f[conllu.Form], Lemma: f[conllu.Lemma], UPOS: f[conllu.UPOS], XPOS: f[conllu.XPOS], Feats: f[conllu.Feats], Deprel: f[conllu.Deprel],
+			ID: k + 1, Form: f[conllu.Form], Lemma: f[conllu.Lemma], UPOS: f[conllu.UPOS], XPOS: f[conllu.XPOS],
+			Feats: f[conllu.Feats], Deprel: f[conllu.Deprel],
 		}
 		if head, err := strconv.Atoi(f[conllu.Head]); err == nil {
 			w.Head = &head

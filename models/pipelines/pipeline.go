@@ -219,7 +219,8 @@ func newSentence(tokens []characters.Token) conllu.Sentence {
 		if !t.SpaceAfter {
 			misc = append(misc, "SpaceAfter=No|"...)
 		}
-		s.Tokens = append(s.Tokens, conllu.Token{Form: t.Form, Misc: string(appendRange(misc, t.Start, t.End)), Multi: t.Multiword})
+		s.Tokens = append(s.Tokens,
+			conllu.Token{Form: t.Form, Misc: string(appendRange(misc, t.Start, t.End)), Multi: t.Multiword})
 	}
 	return s
 }
@@ -282,7 +283,8 @@ func ParseFill(text string) (Fill, error) {
 			}
 		}
 		if !known {
-			return f, structured.BadInput("--fill %q: expected fields of CoNLL-U that a pipeline fills, with commas between them: %s", text, list(Filled))
+			return f, structured.BadInput("--fill %q: expected fields of CoNLL-U that a pipeline fills, with "+
+				"commas between them: %s", text, list(Filled))
 		}
 	}
 	return f, nil
@@ -364,7 +366,8 @@ func appendWords(to []byte, s *conllu.Sentence) []byte {
 	plain := conllu.Sentence{Words: make([]conllu.Word, len(s.Words))}
 	for k := range s.Words {
 		fields := s.Words[k].Fields
-		fields[conllu.Head], fields[conllu.Deprel], fields[conllu.Deps], fields[conllu.Misc] = conllu.Empty, conllu.Empty, conllu.Empty, conllu.Empty
+		fields[conllu.Head], fields[conllu.Deprel], fields[conllu.Deps], fields[conllu.Misc] = conllu.Empty, conllu.Empty,
+			conllu.Empty, conllu.Empty
 		fields[conllu.Form] = characters.Seen(fields[conllu.Form])
 		plain.Words[k].Fields = fields
 	}

@@ -160,7 +160,8 @@ func TestExpand(t *testing.T) {
 	}
 	s := newSentence(tokens)
 	expand(&s, rules)
-	if len(s.Words) != 6 || s.Words[2].Fields[conllu.Form] != "de" || s.Words[3].Fields[conllu.Form] != "le" || s.Tokens[2].First != 2 || s.Tokens[2].Last != 3 || !s.Tokens[2].Multi {
+	if len(s.Words) != 6 || s.Words[2].Fields[conllu.Form] != "de" || s.Words[3].Fields[conllu.Form] != "le" ||
+		s.Tokens[2].First != 2 || s.Tokens[2].Last != 3 || !s.Tokens[2].Multi {
 		t.Errorf("%+v", s)
 	}
 	for _, bad := range []string{"nonsense", "keep:5:-0::|=x"} { // a rule that does not fit leaves the token whole
@@ -199,7 +200,8 @@ func TestParseFill(t *testing.T) {
 func TestParts(t *testing.T) {
 	whole := fieldTable(conllu.UPOS)(read(t, sample), read(t, sample))
 	even, odd := whole.part(func(i int) bool { return i%2 == 0 }), whole.part(func(i int) bool { return i%2 == 1 })
-	if even.sequences() != 1 || odd.sequences() != 1 || !slices.Equal(slices.Concat(even.labels, odd.labels), whole.labels) ||
+	if even.sequences() != 1 || odd.sequences() != 1 ||
+		!slices.Equal(slices.Concat(even.labels, odd.labels), whole.labels) ||
 		!slices.Equal(slices.Concat(even.columns[0], odd.columns[0]), whole.columns[0]) {
 		t.Errorf("%+v %+v", even, odd)
 	}

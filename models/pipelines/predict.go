@@ -28,7 +28,8 @@ type Options struct {
 // PredictText reads raw text and writes its sentences, chunk by chunk as the text arrives. The name is for messages.
 func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
 	if p.stages[charactersStage] == nil && o.Given != GivenTokens {
-		return structured.BadInput("--text: the pipeline was trained without the stage %s; --pretokenised reads text that is split already", charactersStage)
+		return structured.BadInput("--text: the pipeline was trained without the stage %s; --pretokenised reads "+
+			"text that is split already", charactersStage)
 	}
 	chunks := tokens.NewChunks(in, name, tokens.Rules{Splitter: tokens.Unicode{}, Lines: o.Given >= GivenLines})
 	return write(ctx, p, chunks.Next, w, o, true, func(worker *Worker, chunk tokens.Chunk) ([]conllu.Sentence, error) {

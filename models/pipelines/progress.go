@@ -38,7 +38,8 @@ func (t *trainer) begin() error {
 	}
 	for _, name := range []string{configFile, progressFile, listFile} {
 		if _, err := os.Stat(filepath.Join(t.dir, name)); err == nil {
-			return structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", t.dir, t.dir)
+			return structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder",
+				t.dir, t.dir)
 		}
 	}
 	t.config.Out = t.dir
@@ -74,7 +75,8 @@ func (t *trainer) resumed() error {
 		}
 	}
 	if t.progress.Encoder != was.Encoder {
-		return structured.BadInput("--resume %s: the run has other settings: --encoder gives other rows than the one that the run began with; leave it out, or start a new run", t.dir)
+		return structured.BadInput("--resume %s: the run has other settings: --encoder gives other rows than the one that "+
+			"the run began with; leave it out, or start a new run", t.dir)
 	}
 	now := t.progress
 	now.Stages, now.Data = was.Stages, was.Data
@@ -82,11 +84,14 @@ func (t *trainer) resumed() error {
 		name     string
 		now, was any
 	}{
-		{config.OwnSettingsName, now.Own, was.Own}, {"seed", now.Seed, was.Seed}, {"passes", now.Passes, was.Passes}, {"patience", now.Patience, was.Patience}, {stageSettingsName, now.Stage, was.Stage},
-		{"tree", now.Tree, was.Tree}, {"crossing", now.Crossing, was.Crossing}, {"encoder-by-reference", now.Refers, was.Refers},
+		{config.OwnSettingsName, now.Own, was.Own}, {"seed", now.Seed, was.Seed}, {"passes", now.Passes, was.Passes},
+		{"patience", now.Patience, was.Patience}, {stageSettingsName, now.Stage, was.Stage},
+		{"tree", now.Tree, was.Tree}, {"crossing", now.Crossing, was.Crossing},
+		{"encoder-by-reference", now.Refers, was.Refers},
 	} {
 		if s.now != s.was {
-			return structured.BadInput("--resume %s: the run has other settings: --%s was %v, and is %v now; leave it out, or start a new run", t.dir, s.name, s.was, s.now)
+			return structured.BadInput("--resume %s: the run has other settings: --%s was %v, and is %v now; leave it "+
+				"out, or start a new run", t.dir, s.name, s.was, s.now)
 		}
 	}
 	t.progress = now

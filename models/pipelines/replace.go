@@ -34,7 +34,8 @@ func (t *trainer) replacements() ([]replacement, error) {
 		case !slices.Contains(stageNames(), name):
 			return nil, structured.BadInput("--replace %s=%s: expected a stage: %s", name, run, list(stageNames()))
 		case slices.Contains(t.own.skipped(), name):
-			return nil, structured.BadInput("--replace %s=%s has no effect with --%s skip=%s", name, run, config.OwnSettingsName, t.own.Skip)
+			return nil, structured.BadInput("--replace %s=%s has no effect with --%s skip=%s", name, run,
+				config.OwnSettingsName, t.own.Skip)
 		}
 		r, err := t.replacement(name, run)
 		if err != nil {
@@ -87,7 +88,8 @@ func (t *trainer) checkKind(name string, m *models.Model) error {
 			return structured.BadInput("it is a model of --task %s, expected one of --task parse", c.Task)
 		}
 	} else if expected := t.columnsOf(name); c.Task != "tag" || c.Columns != expected {
-		return structured.BadInput("it is a model of --task %s that reads the columns %s, expected a run of this stage: --task tag --columns %s (its config.yaml trains one)", c.Task, quoteEmpty(c.Columns), expected)
+		return structured.BadInput("it is a model of --task %s that reads the columns %s, expected a run of this stage: "+
+			"--task tag --columns %s (its config.yaml trains one)", c.Task, quoteEmpty(c.Columns), expected)
 	}
 	switch {
 	case m.Encoder != nil && t.encoder == nil:
@@ -95,7 +97,8 @@ func (t *trainer) checkKind(name string, m *models.Model) error {
 	case m.Encoder != nil && m.Encoder.ID() != t.encoder.ID():
 		return structured.BadInput("it reads the rows of another encoder than the pipeline")
 	}
-	known := []string{characters.Inside, characters.End, characters.SentenceEnd, characters.Multiword, characters.MultiwordSentence}
+	known := []string{characters.Inside, characters.End, characters.SentenceEnd, characters.Multiword,
+		characters.MultiwordSentence}
 	if name == charactersStage {
 		for _, label := range m.Labels.Names() {
 			if !slices.Contains(known, label) {
@@ -131,7 +134,8 @@ func stays(file string) bool {
 	if strings.HasPrefix(file, "fold") {
 		return true
 	}
-	return slices.Contains([]string{configFile, "template", "train.conll", "dev.conll", "train.conllu", "dev.conllu"}, file)
+	return slices.Contains([]string{configFile, "template", "train.conll", "dev.conll", "train.conllu", "dev.conllu"},
+		file)
 }
 
 // replace puts the model of another run in the place of a stage's.
@@ -140,7 +144,8 @@ func (t *trainer) replace(r replacement) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(t.dir, listFile)); err != nil && !errors.Is(err, fs.ErrNotExist) { // it holds for the model that was there
+	// it holds for the model that was there
+	if err := os.Remove(filepath.Join(t.dir, listFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	files, err := os.ReadDir(dir)
@@ -160,7 +165,8 @@ func (t *trainer) replace(r replacement) error {
 	t.options.Log.Info("the model of another run replaces that of a stage", "stage", r.stage, "run", r.run)
 	if was := t.result(r.stage); was != nil {
 		if later := t.learnedBehind(r.stage); len(later) > 0 {
-			t.options.Log.Warn("stages behind it learned from the model that was there; a new run with --replace trains them on this one", "replaced", r.stage, "behind", list(later))
+			t.options.Log.Warn("stages behind it learned from the model that was there; a new run with --replace "+
+				"trains them on this one", "replaced", r.stage, "behind", list(later))
 		}
 		*was = StageResult{Name: r.stage, Replaced: r.run}
 		return t.save()
@@ -187,5 +193,7 @@ func (t *trainer) learnedBehind(name string) []string {
 	if name == charactersStage || name == wordsStage { // the others learn from the treebank's words
 		return nil
 	}
-	return slices.DeleteFunc(names[slices.Index(names, name)+1:], func(other string) bool { return t.result(other) == nil })
+	return slices.DeleteFunc(names[slices.Index(names, name)+1:], func(other string) bool {
+		return t.result(other) == nil
+	})
 }

@@ -33,7 +33,8 @@ var Default = Settings{Folds: 3, Vary: 0.2}
 var taken = []string{
 	"task", config.OwnSettingsName, "train", "dev", "test", "format",
 	"encoder", "encoder-layers", "pieces", "encoder-rows", "encoder-precision", "encoder-cache", "encoder-by-reference",
-	"tree", "crossing", "passes", "patience", "stage-settings", "seed", "replace", "threads", "out", "resume", "quiet", "json", "ranks",
+	"tree", "crossing", "passes", "patience", "stage-settings", "seed", "replace", "threads", "out",
+	"resume", "quiet", "json", "ranks",
 }
 
 // Takes reports whether a pipeline takes a setting of a training.
@@ -63,9 +64,11 @@ func ownSettings(c *config.Config) (Settings, error) {
 			continue
 		}
 		if s.Name == "tune-encoder" {
-			return Settings{}, structured.BadInput("--tune-encoder: the stages of a pipeline share the rows of an encoder that stays as it is; tune it in a tagger or a parser (--task tag, --task parse)")
+			return Settings{}, structured.BadInput("--tune-encoder: the stages of a pipeline share the rows of an encoder " +
+				"that stays as it is; tune it in a tagger or a parser (--task tag, --task parse)")
 		}
-		return Settings{}, structured.BadInput("--%s has no effect with --task %s, whose stages have settings of their own; it takes %s, and --%s%s",
+		return Settings{}, structured.BadInput("--%s has no effect with --task %s, whose stages have settings of their "+
+			"own; it takes %s, and --%s%s",
 			s.Name, Task, "--"+strings.Join(taken[2:], " --"), config.OwnSettingsName, settings.Listed(settings.Of(&Settings{})))
 	}
 	if c.Format != "" && c.Format != formats.Conllu {
@@ -78,12 +81,16 @@ func ownSettings(c *config.Config) (Settings, error) {
 	o := *own.(*Settings)
 	for _, name := range o.skipped() {
 		if !slices.Contains(stageNames(), name) {
-			return o, structured.BadInput("--%s skip=%s: expected stages: %s", config.OwnSettingsName, o.Skip, list(stageNames()))
+			return o, structured.BadInput("--%s skip=%s: expected stages: %s", config.OwnSettingsName,
+				o.Skip, list(stageNames()))
 		}
 	}
 	readers := append(rowStages(), treesStage)
-	if c.Encoder != "" && !slices.ContainsFunc(readers, func(name string) bool { return !slices.Contains(o.skipped(), name) }) {
-		return o, structured.BadInput("--encoder %s has no effect with --%s skip=%s, which leaves out the stages that read it: %s", c.Encoder, config.OwnSettingsName, o.Skip, list(readers))
+	if c.Encoder != "" && !slices.ContainsFunc(readers, func(name string) bool {
+		return !slices.Contains(o.skipped(), name)
+	}) {
+		return o, structured.BadInput("--encoder %s has no effect with --%s skip=%s, which leaves out the "+
+			"stages that read it: %s", c.Encoder, config.OwnSettingsName, o.Skip, list(readers))
 	}
 	if c.Patience > 0 && c.Dev == "" {
 		return o, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)

@@ -46,8 +46,10 @@ const (
 // tagStages are the stages that fill a field of words, in their order: each reads what those before it filled.
 var tagStages = []stage{
 	{name: upos, field: conllu.UPOS, rows: true, table: fieldTable(conllu.UPOS), fill: fillField(conllu.UPOS)},
-	{name: xpos, field: conllu.XPOS, settings: independent, rows: true, table: fieldTable(conllu.XPOS, conllu.UPOS), fill: fillField(conllu.XPOS)},
-	{name: feats, field: conllu.Feats, settings: many, rows: true, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
+	{name: xpos, field: conllu.XPOS, settings: independent, rows: true, table: fieldTable(conllu.XPOS, conllu.UPOS),
+		fill: fillField(conllu.XPOS)},
+	{name: feats, field: conllu.Feats, settings: many, rows: true,
+		table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
 	{name: lemma, field: conllu.Lemma, settings: scripts, table: lemmaTable, simplify: dropRareScripts, fill: fillLemma},
 }
 
@@ -56,7 +58,8 @@ var tagStages = []stage{
 // labels.
 func independent(c *config.Config) {
 	c.Edges, c.Loss, c.Method = "none", "hinge", "bcpfw"
-	c.MinCount, c.Reg = 2, 40 // with the default, a few passes end far from the optimum, and more tags are wrong (docs/guide/pipelines.md)
+	// with the default, a few passes end far from the optimum, and more tags are wrong (docs/guide/pipelines.md)
+	c.MinCount, c.Reg = 2, 40
 }
 
 // many is for stages with hundreds of labels: an attribute has a weight for each of them, so rare attributes are left
@@ -197,7 +200,8 @@ func literal(script, form string) string {
 		return script
 	}
 	lemma, ok := s.Apply(form)
-	if written := utf8.RuneCountInString(s.Before) + utf8.RuneCountInString(s.After); !ok || 2*written <= utf8.RuneCountInString(lemma) {
+	if written := utf8.RuneCountInString(s.Before) + utf8.RuneCountInString(s.After); !ok ||
+		2*written <= utf8.RuneCountInString(lemma) {
 		return script
 	}
 	return edits.Literal(lemma).String()

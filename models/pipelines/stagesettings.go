@@ -33,8 +33,8 @@ const biaffinePasses = 6
 // encodedDropout is that of a biaffine parser that reads an encoder, whose rows are many numbers for each word.
 const encodedDropout = 0.2
 
-// parserNet is the network of the parser. With an encoder it is biaffine if nothing is said: a linear one would add what
-// the rows of both ends of an arc say; that one sees them together.
+// parserNet is the network of the parser. With an encoder it is biaffine if nothing is said: a linear one would add
+// what the rows of both ends of an arc say; that one sees them together.
 func parserNet(c *config.Config) string {
 	usual := "linear"
 	if c.Encoder != "" {
@@ -52,7 +52,8 @@ var ofStages = []string{"edges", "min-count", "dropout", "arc-units", "label-uni
 // takesStage reports whether a stage takes a setting of a training.
 func takesStage(stage string, s settings.Setting) bool {
 	return stage == treesStage && s.Name == "net" ||
-		slices.Contains([]string{"Objective", config.MethodGroup}, s.Group) && !slices.Contains([]string{"prior", "teacher", "teacher-share"}, s.Name) ||
+		slices.Contains([]string{"Objective", config.MethodGroup}, s.Group) &&
+			!slices.Contains([]string{"prior", "teacher", "teacher-share"}, s.Name) ||
 		slices.Contains(ofStages, s.Name)
 }
 
@@ -61,14 +62,16 @@ func setStage(stage *config.Config, name string, c *config.Config) error {
 	for _, key := range slices.Sorted(maps.Keys(c.StageSettings)) {
 		of, setting, ok := strings.Cut(key, ".")
 		if !ok || !slices.Contains(stageNames(), of) {
-			return structured.BadInput("--%s %s: expected STAGE.NAME=VALUE, with a stage of %s", stageSettingsName, key, list(stageNames()))
+			return structured.BadInput("--%s %s: expected STAGE.NAME=VALUE, with a stage of %s",
+				stageSettingsName, key, list(stageNames()))
 		}
 		if of != name {
 			continue
 		}
 		s, known := settings.Named(all, setting)
 		if !known || !takesStage(of, s) {
-			return structured.BadInput("--%s %s: a stage has no setting %q of its own; it has those of how a model learns, such as passes, patience, reg, loss, method and gap (dsp train --help --task tag), and %s; %s has net, too",
+			return structured.BadInput("--%s %s: a stage has no setting %q of its own; it has those of how a model learns, "+
+				"such as passes, patience, reg, loss, method and gap (dsp train --help --task tag), and %s; %s has net, too",
 				stageSettingsName, key, setting, list(ofStages), treesStage)
 		}
 		if err := s.Set(c.StageSettings[key]); err != nil {
@@ -132,7 +135,8 @@ func stageConfig(c *config.Config, name string, watches bool) (config.Config, er
 func checkStages(c *config.Config, own *Settings) error {
 	for key := range c.StageSettings {
 		if of, _, _ := strings.Cut(key, "."); slices.Contains(own.skipped(), of) {
-			return structured.BadInput("--%s %s has no effect with --%s skip=%s", stageSettingsName, key, config.OwnSettingsName, own.Skip)
+			return structured.BadInput("--%s %s has no effect with --%s skip=%s", stageSettingsName, key,
+				config.OwnSettingsName, own.Skip)
 		}
 	}
 	for _, name := range stageNames() {
@@ -142,7 +146,8 @@ func checkStages(c *config.Config, own *Settings) error {
 		}
 		if c.Dev == "" {
 			if _, given := c.StageSettings[name+".patience"]; given {
-				return structured.BadInput("--%s %s.patience needs development data to watch: give --dev FILE", stageSettingsName, name)
+				return structured.BadInput("--%s %s.patience needs development data to watch: give --dev FILE", stageSettingsName,
+					name)
 			}
 		}
 		s.Train, s.Dev = filepath.Join(name, "train"), c.Dev // any: nothing reads it

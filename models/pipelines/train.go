@@ -43,15 +43,17 @@ type Result struct {
 
 // StageResult is the outcome of a stage's training on the whole treebank.
 type StageResult struct {
-	Name        string             `json:"name"`
-	Constant    *string            `json:"constant,omitempty"` // the only label of the treebank; nothing was trained
-	Replaced    string             `json:"replaced,omitempty"` // the run whose model it has, which was not trained here
-	Labels      int                `json:"labels,omitempty"`
-	Passes      int                `json:"passes,omitempty"`
-	Kept        int                `json:"kept,omitempty"` // the pass whose weights the model has
-	Seconds     float64            `json:"seconds"`        // with those of the folds
-	RelativeGap record.Number      `json:"relative_gap"`   // a bound on how far these weights are from the optimum; null where nothing is known
-	Dev         map[string]float64 `json:"dev,omitempty"`  // of the stage alone, on gold sentences and what the stages before predict
+	Name     string  `json:"name"`
+	Constant *string `json:"constant,omitempty"` // the only label of the treebank; nothing was trained
+	Replaced string  `json:"replaced,omitempty"` // the run whose model it has, which was not trained here
+	Labels   int     `json:"labels,omitempty"`
+	Passes   int     `json:"passes,omitempty"`
+	Kept     int     `json:"kept,omitempty"` // the pass whose weights the model has
+	Seconds  float64 `json:"seconds"`        // with those of the folds
+	// a bound on how far these weights are from the optimum; null where nothing is known
+	RelativeGap record.Number `json:"relative_gap"`
+	// of the stage alone, on gold sentences and what the stages before predict
+	Dev map[string]float64 `json:"dev,omitempty"`
 }
 
 // trainer trains the stages of a pipeline.
@@ -163,7 +165,8 @@ func (t *trainer) parses() bool { return !slices.Contains(t.own.skipped(), trees
 func (t *trainer) read() error {
 	c := &t.config
 	say := models.RemarksFor(c.Bad)
-	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Patience: c.Patience, Stage: c.StageSettings.String(), Tree: c.Tree, Crossing: c.Crossing, Refers: c.EncoderByReference}
+	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Patience: c.Patience,
+		Stage: c.StageSettings.String(), Tree: c.Tree, Crossing: c.Crossing, Refers: c.EncoderByReference}
 	for _, data := range []struct {
 		name string
 		path *string
@@ -198,7 +201,8 @@ func (t *trainer) read() error {
 		t.wordsOfTreebank += len(t.gold[i].Words)
 	}
 	if t.wordsOfTreebank == 0 || len(t.gold) < t.own.Folds {
-		return structured.BadInput("%s: %d sentences, expected at least %d, one for each fold", c.Train, len(t.gold), t.own.Folds)
+		return structured.BadInput("%s: %d sentences, expected at least %d, one for each fold",
+			c.Train, len(t.gold), t.own.Folds)
 	}
 	t.gold = vary(t.gold, t.own.Vary, c.Seed)
 	t.seen, t.seenDev = copyOf(t.gold), copyOf(t.dev)
@@ -311,7 +315,8 @@ func repeated(label string, sentences []conllu.Sentence) []string {
 
 // learn trains the model of a stage, or of a fold, in a folder of that name, from a table. Training that was
 // interrupted goes on. more sets what else it learns with, or is nil.
-func (t *trainer) learn(ctx context.Context, name string, table, dev *table, more func(c *config.Config)) (StageResult, error) {
+func (t *trainer) learn(ctx context.Context, name string, table, dev *table,
+	more func(c *config.Config)) (StageResult, error) {
 	dir := filepath.Join(t.dir, name)
 	stage, _, _ := strings.Cut(filepath.ToSlash(name), "/")
 	watches := dev != nil && dev.sequences() > 0
@@ -320,7 +325,8 @@ func (t *trainer) learn(ctx context.Context, name string, table, dev *table, mor
 		if err != nil {
 			return c, err
 		}
-		c.Columns, c.Train, c.Template = table.columnSetting(), filepath.Join(dir, "train.conll"), filepath.Join(dir, "template")
+		c.Columns, c.Train, c.Template = table.columnSetting(), filepath.Join(dir, "train.conll"),
+			filepath.Join(dir, "template")
 		if err := table.write(c.Train); err != nil {
 			return c, err
 		}
@@ -411,7 +417,8 @@ func (t *trainer) train(ctx context.Context, name string, begin func() (config.C
 		log.Info("trained, to label the sentences left out",
 			"passes", result.Passes, "ranks", result.Ranks, "seconds", fmt.Sprintf("%.1f", result.Seconds))
 	}
-	r := StageResult{Name: name, Passes: result.Passes, Kept: result.Kept.Pass, Seconds: result.Seconds, RelativeGap: result.Kept.RelativeGap}
+	r := StageResult{Name: name, Passes: result.Passes, Kept: result.Kept.Pass, Seconds: result.Seconds,
+		RelativeGap: result.Kept.RelativeGap}
 	if result.Dev != nil {
 		r.Dev = map[string]float64{}
 		for _, measure := range []string{"token_accuracy", "uas", "las"} {
@@ -438,9 +445,11 @@ func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handle
 
 // finish lists the stages and evaluates the pipeline.
 func (t *trainer) finish(ctx context.Context) (*Result, error) {
-	m := manifest{Task: Task, Version: t.options.Version, Stages: t.stages, Several: slices.Sorted(maps.Keys(severalWords(t.gold)))}
+	m := manifest{Task: Task, Version: t.options.Version, Stages: t.stages,
+		Several: slices.Sorted(maps.Keys(severalWords(t.gold)))}
 	if t.encoder != nil {
-		m.Encoder = &manifestEncoder{ID: t.encoder.ID(), Layers: t.config.EncoderLayers, Pieces: t.config.Pieces, Rows: t.config.EncoderRows}
+		m.Encoder = &manifestEncoder{ID: t.encoder.ID(), Layers: t.config.EncoderLayers, Pieces: t.config.Pieces,
+			Rows: t.config.EncoderRows}
 		if t.encoder.Int8 {
 			m.Encoder.Precision = t.config.EncoderPrecision
 		}
@@ -474,11 +483,13 @@ func (t *trainer) finish(ctx context.Context) (*Result, error) {
 		if data.path == "" {
 			continue
 		}
-		gold, err := ReadTreebank(data.path, t.parses(), models.RemarksFor(t.config.Bad)) // which were said when training began
+		// which were said when training began
+		gold, err := ReadTreebank(data.path, t.parses(), models.RemarksFor(t.config.Bad))
 		if err != nil {
 			return nil, err
 		}
-		if *data.to, err = p.Evaluate(ctx, gold, data.path, EvaluateOptions{Threads: t.config.Threads, GoldWords: p.stages[charactersStage] == nil}); err != nil {
+		if *data.to, err = p.Evaluate(ctx, gold, data.path,
+			EvaluateOptions{Threads: t.config.Threads, GoldWords: p.stages[charactersStage] == nil}); err != nil {
 			return nil, err
 		}
 	}

@@ -44,8 +44,8 @@ func trainOn(t *testing.T, text string, set func(c *config.Config)) (*Pipeline, 
 	return p, r
 }
 
-// drawDes draws sentences with des: one word behind a verb, de and les behind a noun, in the manner of French. Verbs and nouns are told by their endings
-// alone.
+// drawDes draws sentences with des: one word behind a verb, de and les behind a noun, in the manner of French. Verbs
+// and nouns are told by their endings alone.
 func drawDes(rng *rand.Rand, n int) string {
 	stem := func() string {
 		word := ""
@@ -63,9 +63,12 @@ func drawDes(rng *rand.Rand, n int) string {
 		}
 		fmt.Fprintf(&text, "1\tla\tle\tDET\t_\t_\t2\tdet\t_\t_\n2\t%s\tx\t%s\t_\t_\t0\troot\t_\t_\n", before, tag)
 		if next := stem() + "ons"; verb {
-			fmt.Fprintf(&text, "3\tdes\tun\tDET\t_\t_\t4\tdet\t_\t_\n4\t%s\tx\tNOUN\t_\t_\t2\tobj\t_\tSpaceAfter=No\n5\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n", next)
+			fmt.Fprintf(&text, "3\tdes\tun\tDET\t_\t_\t4\tdet\t_\t_\n4\t%s\tx\tNOUN\t_\t_\t2\tobj\t_\tSpaceAfter=No\n"+
+				"5\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n", next)
 		} else {
-			fmt.Fprintf(&text, "3-4\tdes\t_\t_\t_\t_\t_\t_\t_\t_\n3\tde\tde\tADP\t_\t_\t5\tcase\t_\t_\n4\tles\tle\tDET\t_\t_\t5\tdet\t_\t_\n5\t%s\tx\tNOUN\t_\t_\t2\tnmod\t_\tSpaceAfter=No\n6\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n", next)
+			fmt.Fprintf(&text, "3-4\tdes\t_\t_\t_\t_\t_\t_\t_\t_\n3\tde\tde\tADP\t_\t_\t5\tcase\t_\t_\n"+
+				"4\tles\tle\tDET\t_\t_\t5\tdet\t_\t_\n5\t%s\tx\tNOUN\t_\t_\t2\tnmod\t_\tSpaceAfter=No\n"+
+				"6\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n", next)
 		}
 	}
 	return text.String()
@@ -105,11 +108,15 @@ func TestContractionBehindElision(t *testing.T) {
 		fmt.Fprintf(&text, "1\til\til\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tva\taller\tVERB\t_\t_\t0\troot\t_\t_\n")
 		switch i % 3 {
 		case 0:
-			fmt.Fprintf(&text, "3-4\taux\t_\t_\t_\t_\t_\t_\t_\t_\n3\tà\tà\tADP\t_\t_\t5\tcase\t_\t_\n4\tles\tle\tDET\t_\t_\t5\tdet\t_\t_\n5\tquais\tquai\tNOUN\t_\t_\t2\tobl\t_\tSpaceAfter=No\n6\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n")
+			fmt.Fprintf(&text, "3-4\taux\t_\t_\t_\t_\t_\t_\t_\t_\n3\tà\tà\tADP\t_\t_\t5\tcase\t_\t_\n"+
+				"4\tles\tle\tDET\t_\t_\t5\tdet\t_\t_\n5\tquais\tquai\tNOUN\t_\t_\t2\tobl\t_\tSpaceAfter=No\n"+
+				"6\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n")
 		case 1:
-			fmt.Fprintf(&text, "3\tjusqu'\tjusque\tADP\t_\t_\t4\tcase\t_\tSpaceAfter=No\n4\tici\tici\tADV\t_\t_\t2\tadvmod\t_\tSpaceAfter=No\n5\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n")
+			fmt.Fprintf(&text, "3\tjusqu'\tjusque\tADP\t_\t_\t4\tcase\t_\tSpaceAfter=No\n"+
+				"4\tici\tici\tADV\t_\t_\t2\tadvmod\t_\tSpaceAfter=No\n5\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n")
 		case 2:
-			fmt.Fprintf(&text, "3\tjusqu'\tjusque\tADP\t_\t_\t4\tcase\t_\tSpaceAfter=No\n4\t%s\tx\tPRON\t_\t_\t2\tobl\t_\t_\n5\tquais\tquai\tNOUN\t_\t_\t2\tobl\t_\tSpaceAfter=No\n6\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n",
+			fmt.Fprintf(&text, "3\tjusqu'\tjusque\tADP\t_\t_\t4\tcase\t_\tSpaceAfter=No\n4\t%s\tx\tPRON\t_\t_\t2\tobl\t_\t_\n"+
+				"5\tquais\tquai\tNOUN\t_\t_\t2\tobl\t_\tSpaceAfter=No\n6\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n",
 				[]string{"deux", "ceux", "eux", "mieux"}[i/3%4])
 		}
 	}
@@ -131,15 +138,18 @@ func TestContractionBehindElision(t *testing.T) {
 	}
 }
 
-// Blanks and invisible characters in the words of a treebank teach no lemma to lose letters, come back in the predictions, and make no tokens.
+// Blanks and invisible characters in the words of a treebank teach no lemma to lose letters, come back in the
+// predictions, and make no tokens.
 func TestUnseenCharactersAreLearned(t *testing.T) {
 	names := []string{"Paris", "Lyon", "Nantes", "Brest", "Metz"}
 	var text strings.Builder
 	rng := rand.New(rand.NewPCG(5, 1))
 	draw := func() string {
-		name, c := names[rng.IntN(len(names))], string([]rune{0xa0, 0x202f, 0xfeff, 0x200b, 0xfe0f, 0x34f, 0x3164, 0xe0100, 0xad, 0x2800, 1}[rng.IntN(11)])
+		name, c := names[rng.IntN(len(names))],
+			string([]rune{0xa0, 0x202f, 0xfeff, 0x200b, 0xfe0f, 0x34f, 0x3164, 0xe0100, 0xad, 0x2800, 1}[rng.IntN(11)])
 		form := []string{c + name, name + c, name[:2] + c + name[2:], c + c + name, name}[rng.IntN(5)]
-		return fmt.Sprintf("1\tVoir\tvoir\tVERB\t_\t_\t0\troot\t_\t_\n2\t%s\t%s\tPROPN\t_\t_\t1\tobj\t_\t_\n3\tici\tici\tADV\t_\t_\t1\tadvmod\t_\tSpaceAfter=No\n4\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n", form, name)
+		return fmt.Sprintf("1\tVoir\tvoir\tVERB\t_\t_\t0\troot\t_\t_\n2\t%s\t%s\tPROPN\t_\t_\t1\tobj\t_\t_\n"+
+			"3\tici\tici\tADV\t_\t_\t1\tadvmod\t_\tSpaceAfter=No\n4\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n", form, name)
 	}
 	for range 150 {
 		text.WriteString(draw())
@@ -193,10 +203,12 @@ func TestUnseenCharactersAreLearned(t *testing.T) {
 		return sentences
 	}
 	apart, given := split(GivenLines), split(GivenSentences)
-	if want := []string{apart[0] + apart[1], apart[2]}; len(apart) != 3 || !slices.Equal(given, want) || !strings.HasSuffix(given[1], "ici|.|") {
+	if want := []string{apart[0] + apart[1], apart[2]}; len(apart) != 3 || !slices.Equal(given, want) ||
+		!strings.HasSuffix(given[1], "ici|.|") {
 		t.Errorf("sentences are given: %q, expected %q", given, want)
 	}
-	for _, raw := range []string{"Voir Paris ici.", "Voir \u00a0Paris ici.", "\ufeffVoir Lyon\u200b ici.", "Voir \u034f Metz ici. \u3164", "\u200b \u3164 Voir Metz ici."} {
+	for _, raw := range []string{"Voir Paris ici.", "Voir \u00a0Paris ici.", "\ufeffVoir Lyon\u200b ici.",
+		"Voir \u034f Metz ici. \u3164", "\u200b \u3164 Voir Metz ici."} {
 		found, err := worker.Split(raw, 0, GivenParagraphs)
 		if err == nil {
 			err = worker.Annotate(found, All())
@@ -211,7 +223,8 @@ func TestUnseenCharactersAreLearned(t *testing.T) {
 				if strings.TrimFunc(token.Form, tokens.Invisible) == "" {
 					t.Errorf("%q: a token %q", raw, token.Form)
 				}
-				if seen, lemma := characters.Seen(token.Form), s.Words[k].Fields[conllu.Lemma]; slices.Contains(names, seen) && lemma != seen {
+				if seen, lemma := characters.Seen(token.Form), s.Words[k].Fields[conllu.Lemma]; slices.Contains(names, seen) &&
+					lemma != seen {
 					t.Errorf("%q: lemma %q of %s", raw, lemma, seen)
 				}
 			}
@@ -247,10 +260,13 @@ func TestLengthOfStages(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-	for name, s := range train(func(c *config.Config) { // the loss of every stage is exact, so that none has a gap to end at
-		c.Dev, c.StageSettings = dev, settings.Texts{"lemma.passes": "2", "characters.passes": "3", "characters.patience": "9", "characters.gap": "0"}
+	// the loss of every stage is exact, so that none has a gap to end at
+	for name, s := range train(func(c *config.Config) {
+		c.Dev, c.StageSettings = dev, settings.Texts{"lemma.passes": "2", "characters.passes": "3",
+			"characters.patience": "9", "characters.gap": "0"}
 	}) {
-		if want := map[string]int{lemma: 2, charactersStage: 3}[name]; want > 0 && s.Passes > want || name == charactersStage && s.Passes != 3 {
+		if want := map[string]int{lemma: 2, charactersStage: 3}[name]; want > 0 && s.Passes > want ||
+			name == charactersStage && s.Passes != 3 {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
@@ -296,9 +312,12 @@ func TestNetOfTheParser(t *testing.T) {
 // Settings that a stage does not take are refused before anything is trained.
 func TestBadStageSettings(t *testing.T) {
 	for key, want := range map[string]string{
-		"passes=3": "expected STAGE.NAME=VALUE", "tags.passes=3": "with a stage of characters", "lemma.train=x": `no setting "train" of its own`, "lemma.nonsense=1": `no setting "nonsense"`,
-		"lemma.passes=x": "lemma.passes", "lemma.passes=-1": "passes", "lemma.patience=2": "needs development data", "lemma.loss=square": "loss", "trees.method=sgdd": "method", "xpos.reg=1": "no effect with",
-		"lemma.search-limit=3": "no setting", "upos.net=rnn": `no setting "net"`, "trees.net=rnn": "expected linear or biaffine",
+		"passes=3": "expected STAGE.NAME=VALUE", "tags.passes=3": "with a stage of characters",
+		"lemma.train=x": `no setting "train" of its own`, "lemma.nonsense=1": `no setting "nonsense"`,
+		"lemma.passes=x": "lemma.passes", "lemma.passes=-1": "passes", "lemma.patience=2": "needs development data",
+		"lemma.loss=square": "loss", "trees.method=sgdd": "method", "xpos.reg=1": "no effect with",
+		"lemma.search-limit=3": "no setting", "upos.net=rnn": `no setting "net"`,
+		"trees.net=rnn": "expected linear or biaffine",
 	} {
 		c := config.Default()
 		c.Task, c.Train = Task, "x"
@@ -382,17 +401,22 @@ func TestReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for stage, run := range map[string]string{
-		"lemma": filepath.Join(other, "upos"), "trees": filepath.Join(other, "lemma"), "upos": filepath.Join(other, "words"), "words": filepath.Join(other, "characters"),
-		"characters": filepath.Join(other, "trees"), "xpos": filepath.Join(other, "upos"), "tags": filepath.Join(other, "upos"),
+		"lemma": filepath.Join(other, "upos"), "trees": filepath.Join(other, "lemma"), "upos": filepath.Join(other, "words"),
+		"words": filepath.Join(other, "characters"), "characters": filepath.Join(other, "trees"),
+		"xpos": filepath.Join(other, "upos"),
+		"tags": filepath.Join(other, "upos"),
 	} {
-		if _, _, err := resume(settings.Texts{stage: run}); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--replace "+stage+"="+run) {
+		if _, _, err := resume(settings.Texts{stage: run}); err == nil || !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), "--replace "+stage+"="+run) {
 			t.Errorf("%s by %s: %v", stage, run, err)
 		}
 	}
-	if _, _, err := resume(settings.Texts{"lemma": dir}); err == nil || !strings.Contains(err.Error(), "the stage itself") {
+	if _, _, err := resume(settings.Texts{"lemma": dir}); err == nil ||
+		!strings.Contains(err.Error(), "the stage itself") {
 		t.Errorf("%v", err)
 	}
-	if _, _, err := resume(settings.Texts{"lemma": filepath.Join(dir, "nothing")}); err == nil || !structured.IsBadInput(err) {
+	if _, _, err := resume(settings.Texts{"lemma": filepath.Join(dir, "nothing")}); err == nil ||
+		!structured.IsBadInput(err) {
 		t.Errorf("%v", err)
 	}
 	if after, err := os.ReadFile(filepath.Join(dir, listFile)); err != nil || string(after) != string(list) {
@@ -406,7 +430,9 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Fingerprint != now.Fingerprint || now.Fingerprint == was.Fingerprint || hashWeights(now.Model(lemma)) != hashWeights(p.Model(lemma)) || hashWeights(now.Model(upos)) != hashWeights(was.Model(upos)) {
+	if r.Fingerprint != now.Fingerprint || now.Fingerprint == was.Fingerprint ||
+		hashWeights(now.Model(lemma)) != hashWeights(p.Model(lemma)) ||
+		hashWeights(now.Model(upos)) != hashWeights(was.Model(upos)) {
 		t.Error("the wrong stages were replaced")
 	}
 	again, err := training.ReadRun(filepath.Join(dir, "lemma")) // what began the stage begins another run of it
@@ -431,7 +457,8 @@ func TestReplace(t *testing.T) {
 		base(c)
 		c.Replace = settings.Texts{"lemma": other}
 	})
-	if hashWeights(fresh.Model(lemma)) != hashWeights(p.Model(lemma)) || slices.Collect(maps.Keys(fresh.stages)) == nil || r.Stages[slices.IndexFunc(r.Stages, func(s StageResult) bool { return s.Name == lemma })].Replaced != other {
+	if hashWeights(fresh.Model(lemma)) != hashWeights(p.Model(lemma)) || slices.Collect(maps.Keys(fresh.stages)) == nil ||
+		r.Stages[slices.IndexFunc(r.Stages, func(s StageResult) bool { return s.Name == lemma })].Replaced != other {
 		t.Error("a new run has not taken the model")
 	}
 }

@@ -39,7 +39,8 @@ func (p *Pipeline) ReadGold(paths string, say *remarks.Remarks) ([]conllu.Senten
 }
 
 // readTreebank reads sentences, and leaves out those that fail a check, or refuses them.
-func readTreebank(paths string, say *remarks.Remarks, check func(s *conllu.Sentence, path string) error) ([]conllu.Sentence, error) {
+func readTreebank(paths string, say *remarks.Remarks,
+	check func(s *conllu.Sentence, path string) error) ([]conllu.Sentence, error) {
 	var all []conllu.Sentence
 	for _, path := range formats.Files(paths) {
 		some, err := conllu.ReadFile(path, say)
@@ -64,7 +65,8 @@ func readTreebank(paths string, say *remarks.Remarks, check func(s *conllu.Sente
 func checkTokens(s *conllu.Sentence, name string) error {
 	for _, t := range s.Tokens {
 		if strings.TrimSpace(t.Form) == "" {
-			return structured.BadInput("%s: a token %q in the sentence of line %d has no characters but white space", name, t.Form, s.Line)
+			return structured.BadInput("%s: a token %q in the sentence of line %d has no characters but white space", name,
+				t.Form, s.Line)
 		}
 	}
 	return nil

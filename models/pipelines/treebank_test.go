@@ -26,11 +26,14 @@ func TestReadTreebank(t *testing.T) {
 	word := func(id int, head string) string { return fmt.Sprintf("%d\tx\tx\tX\t_\t_\t%s\tdep\t_\t_\n", id, head) }
 	good, more := file("good", word(1, "0")+word(2, "1")+"\n"), file("more", "# a\n"+word(1, "0")+"\n")
 	for want, text := range map[string]string{
-		`: the sentence of line 3 has head "3" of word 2, expected `: word(1, "0") + "\n" + word(1, "0") + word(2, "3") + "\n", `: the sentence of line 1 has head "_" of word 1, expected `: word(1, "_") + "\n",
-		`: the sentence of line 1 has head "-1" of word 1`: word(1, "-1") + "\n", ": the sentence of line 1: ": word(1, "2") + word(2, "1") + "\n",
+		`: the sentence of line 3 has head "3" of word 2, expected `: word(1, "0") + "\n" + word(1, "0") + word(2, "3") +
+			"\n", `: the sentence of line 1 has head "_" of word 1, expected `: word(1, "_") + "\n",
+		`: the sentence of line 1 has head "-1" of word 1`: word(1, "-1") + "\n",
+		": the sentence of line 1: ":                       word(1, "2") + word(2, "1") + "\n",
 	} {
 		path := file("bad", text)
-		if _, err := ReadTreebank(path, true, nil); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), path+want) {
+		if _, err := ReadTreebank(path, true, nil); !structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), path+want) {
 			t.Errorf("%v, expected %s", err, want)
 		}
 		if all, err := ReadTreebank(path, false, nil); err != nil || len(all) != strings.Count(text, "\n\n") {
@@ -38,15 +41,18 @@ func TestReadTreebank(t *testing.T) {
 		}
 		say := remarks.New(true)
 		all, err := ReadTreebank(good+","+path+","+more, true, say)
-		if err != nil || len(all) != 1+strings.Count(text, "\n\n") || len(all[0].Words) != 2 || len(say.Reasons()) != 1 || !strings.HasPrefix(say.Reasons()[0], path+want) {
+		if err != nil || len(all) != 1+strings.Count(text, "\n\n") || len(all[0].Words) != 2 || len(say.Reasons()) != 1 ||
+			!strings.HasPrefix(say.Reasons()[0], path+want) {
 			t.Errorf("%d sentences, %q, %v", len(all), say.Reasons(), err)
 		}
 	}
 	blank := file("blank", "1\t\u00a0\tx\tX\t_\t_\t0\troot\t_\t_\n\n")
-	if _, err := ReadTreebank(blank, false, nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "in the sentence of line 1 has no characters but white space") {
+	if _, err := ReadTreebank(blank, false, nil); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "in the sentence of line 1 has no characters but white space") {
 		t.Error(err)
 	}
-	if _, err := ReadTreebank(blank, false, remarks.New(true)); err == nil || err.Error() != blank+": no sentence is left" {
+	if _, err := ReadTreebank(blank, false, remarks.New(true)); err == nil ||
+		err.Error() != blank+": no sentence is left" {
 		t.Error(err)
 	}
 }
@@ -75,7 +81,8 @@ func TestTablesOfStages(t *testing.T) {
 			for _, column := range table.columns {
 				first = append(first, column[0])
 			}
-			if got := strings.Join(table.names, " "); got != c.columns || strings.Join(first, " ") != c.first || strings.Join(table.labels, " ") != c.labels || fmt.Sprint(table.offsets) != "[0 6 8]" {
+			if got := strings.Join(table.names, " "); got != c.columns || strings.Join(first, " ") != c.first ||
+				strings.Join(table.labels, " ") != c.labels || fmt.Sprint(table.offsets) != "[0 6 8]" {
 				t.Errorf("%s: columns %s, first %q, labels %q, offsets %v", c.name, got, first, table.labels, table.offsets)
 			}
 			filled := copyOf(gold)
@@ -106,16 +113,20 @@ func TestSettingsOfStages(t *testing.T) {
 		edges, loss, method string
 		count               int
 		plainReg            bool
-	}{{def.Edges, def.Loss, def.Method, def.MinCount, true}, {"none", "hinge", "bcpfw", 2, false}, {"none", "hinge", "bcpfw", 4, false}, {"none", "hinge", "bcpfw", 4, true}} {
+	}{{def.Edges, def.Loss, def.Method, def.MinCount, true}, {"none", "hinge", "bcpfw", 2, false},
+		{"none", "hinge", "bcpfw", 4, false}, {"none", "hinge", "bcpfw", 4, true}} {
 		c := config.Default()
 		if set := tagStages[k].settings; set != nil {
 			set(&c)
 		}
-		if c.Edges != want.edges || c.Loss != want.loss || c.Method != want.method || c.MinCount != want.count || (c.Reg == def.Reg) != want.plainReg || !want.plainReg && c.Reg != 40 {
-			t.Errorf("%s: edges %s, loss %s, method %s, count %d, reg %v", tagStages[k].name, c.Edges, c.Loss, c.Method, c.MinCount, c.Reg)
+		if c.Edges != want.edges || c.Loss != want.loss || c.Method != want.method || c.MinCount != want.count ||
+			(c.Reg == def.Reg) != want.plainReg || !want.plainReg && c.Reg != 40 {
+			t.Errorf("%s: edges %s, loss %s, method %s, count %d, reg %v", tagStages[k].name, c.Edges, c.Loss,
+				c.Method, c.MinCount, c.Reg)
 		}
 	}
-	if got := list(stageNames()); got != "characters, words, upos, xpos, feats, lemma, trees" || list(rowStages()) != "upos, xpos, feats" {
+	if got := list(stageNames()); got != "characters, words, upos, xpos, feats, lemma, trees" ||
+		list(rowStages()) != "upos, xpos, feats" {
 		t.Errorf("%s; %s", got, list(rowStages()))
 	}
 }
@@ -127,7 +138,9 @@ func TestSetSpace(t *testing.T) {
 		follows bool
 		want    string
 	}{
-		{"_", true, "_"}, {"_", false, "SpaceAfter=No"}, {"SpaceAfter=No", true, "_"}, {"SpaceAfter=No", false, "SpaceAfter=No"}, {"a=b|SpaceAfter=No|c=d", true, "a=b|c=d"}, {"a=b", false, "a=b|SpaceAfter=No"},
+		{"_", true, "_"}, {"_", false, "SpaceAfter=No"}, {"SpaceAfter=No", true, "_"},
+		{"SpaceAfter=No", false, "SpaceAfter=No"}, {"a=b|SpaceAfter=No|c=d", true, "a=b|c=d"},
+		{"a=b", false, "a=b|SpaceAfter=No"},
 	} {
 		token := conllu.Token{Misc: c.misc}
 		if setSpace(&token, c.follows); token.Misc != c.want {

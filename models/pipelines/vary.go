@@ -65,7 +65,8 @@ func unspaced(s *conllu.Sentence, _ *rand.Rand) {
 // joined has no blank behind signs between words.
 func joined(s *conllu.Sentence, _ *rand.Rand) {
 	for k := 1; k+1 < len(s.Tokens); k++ {
-		if next, _ := utf8.DecodeRuneInString(s.Tokens[k+1].Form); isOneOf(s.Tokens[k].Form, joinedSigns) && unicode.IsLetter(next) && wordEnds(s.Tokens[k-1].Form) {
+		if next, _ := utf8.DecodeRuneInString(s.Tokens[k+1].Form); isOneOf(s.Tokens[k].Form, joinedSigns) &&
+			unicode.IsLetter(next) && wordEnds(s.Tokens[k-1].Form) {
 			setSpace(&s.Tokens[k], false)
 		}
 	}
@@ -125,7 +126,9 @@ func setSpace(t *conllu.Token, follows bool) {
 	if t.SpaceAfter() == follows {
 		return
 	}
-	items := slices.DeleteFunc(strings.Split(t.Misc, "|"), func(item string) bool { return item == noSpace || item == conllu.Empty })
+	items := slices.DeleteFunc(strings.Split(t.Misc, "|"), func(item string) bool {
+		return item == noSpace || item == conllu.Empty
+	})
 	if !follows {
 		items = append(items, noSpace)
 	}

@@ -56,7 +56,8 @@ func TestVariations(t *testing.T) {
 		if lemma := s.Words[4].Fields[conllu.Lemma]; lemma != "le" || s.Words[4].Fields[conllu.Form] != s.Tokens[4].Form {
 			t.Errorf("lemma %s of %s", lemma, s.Words[4].Fields[conllu.Form])
 		}
-		if do, not := s.Words[8].Fields, s.Words[9].Fields; do[conllu.Form]+not[conllu.Form] != s.Tokens[8].Form || not[conllu.Lemma] != "not" {
+		if do, not := s.Words[8].Fields, s.Words[9].Fields; do[conllu.Form]+not[conllu.Form] != s.Tokens[8].Form ||
+			not[conllu.Lemma] != "not" {
 			t.Errorf("%s: %v %v", s.Tokens[8].Form, do, not)
 		}
 	}
@@ -82,7 +83,8 @@ func TestVary(t *testing.T) {
 	}
 	plain := texts(many)
 	one, again, other := texts(vary(many, .5, 1)), texts(vary(many, .5, 1)), texts(vary(many, .5, 2))
-	if !reflect.DeepEqual(one, again) || reflect.DeepEqual(one, other) || !reflect.DeepEqual(texts(vary(many, 0, 1)), plain) || !reflect.DeepEqual(texts(many), plain) {
+	if !reflect.DeepEqual(one, again) || reflect.DeepEqual(one, other) ||
+		!reflect.DeepEqual(texts(vary(many, 0, 1)), plain) || !reflect.DeepEqual(texts(many), plain) {
 		t.Error("the seed does not decide, a share of 0 varies, or what was given changed")
 	}
 	changed := 0

@@ -36,16 +36,19 @@ func (p *Pipeline) checkWords(s *conllu.Sentence, name string, f Fill) error {
 		return nil
 	}
 	if s.Line > 0 {
-		return structured.BadInput("%s:%d: a sentence of %d words, expected at most %d; --max-words %[3]d takes it, if memory does", name, s.Line, n, most)
+		return structured.BadInput("%s:%d: a sentence of %d words, expected at most %d; --max-words %[3]d "+
+			"takes it, if memory does", name, s.Line, n, most)
 	}
 	const shown = 3
-	return structured.BadInput("%s: a sentence of %d words, expected at most %d; it begins with %q; --max-words %[2]d takes it, if memory does; an empty line ends a sentence",
+	return structured.BadInput("%s: a sentence of %d words, expected at most %d; it begins with %q; --max-words %[2]d "+
+		"takes it, if memory does; an empty line ends a sentence",
 		name, n, most, formsOf(s.Words[:min(shown, n)]))
 }
 
 // KeepShort leaves out sentences that are too long for what is filled in, or refuses them, as say decides; nil refuses.
 // The name of the data is for messages.
-func (p *Pipeline) KeepShort(all []conllu.Sentence, name string, f Fill, say *remarks.Remarks) ([]conllu.Sentence, error) {
+func (p *Pipeline) KeepShort(all []conllu.Sentence, name string, f Fill,
+	say *remarks.Remarks) ([]conllu.Sentence, error) {
 	kept := all[:0]
 	for i := range all {
 		err := p.checkWords(&all[i], name, f)

@@ -6,7 +6,8 @@ import "testing"
 func TestBoundsAddUp(t *testing.T) {
 	var all Bounds
 	above := 4.5
-	for _, p := range []Prediction{{Output: Output{Score: -2}}, {Output: Output{Score: 3}, Bound: &above}, {Output: Output{Score: 1.25}}} {
+	for _, p := range []Prediction{{Output: Output{Score: -2}}, {Output: Output{Score: 3}, Bound: &above},
+		{Output: Output{Score: 1.25}}} {
 		all.Add(&p)
 	}
 	if want := (Bounds{Outputs: 3, Unproven: 1, Score: 2.25, Bound: 3.75}); all != want {

@@ -119,7 +119,9 @@ func appendProbability(text []byte, p float64) []byte {
 
 // appendMarginals appends the probabilities of all candidates.
 func appendMarginals(text []byte, p *Prediction) []byte {
-	return list(append(text, `,"marginals":`...), len(p.Marginals), func(text []byte, k int) []byte { return appendFloat(text, p.Marginals[k]) })
+	return list(append(text, `,"marginals":`...), len(p.Marginals), func(text []byte, k int) []byte {
+		return appendFloat(text, p.Marginals[k])
+	})
 }
 
 // appendBound appends the upper bound of the scores of an answer that may not be the best.

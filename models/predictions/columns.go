@@ -222,7 +222,8 @@ func intoItem(d *structured.Dataset, name string) (key string, ok bool) {
 // CheckInto refuses a column to replace that the data does not have, or of which labels are only a part.
 func CheckInto(d *structured.Dataset, o Options) error {
 	if _, item := intoItem(d, text.LabelColumn); item && intoColumn(d, o.Into) == text.ConlluWidth-1 {
-		return structured.BadInput("--into %s: it would replace all that the column holds, and labels are items of it; --into %s replaces these",
+		return structured.BadInput("--into %s: it would replace all that the column holds, and labels are items of it; "+
+			"--into %s replaces these",
 			o.Into, text.LabelColumn)
 	}
 	if _, item := intoItem(d, o.Into); item || o.Into == "" || intoColumn(d, o.Into) >= 0 {

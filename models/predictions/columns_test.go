@@ -54,7 +54,8 @@ func TestCheckInto(t *testing.T) {
 	}
 }
 
-// The notation of predictions is that of the column that they replace, which may be the first, or else of the column of labels; where there is none it is unknown.
+// The notation of predictions is that of the column that they replace, which may be the first, or else of the column of
+// labels; where there is none it is unknown.
 func TestNotationIn(t *testing.T) {
 	d := &structured.Dataset{
 		ColumnNames: []string{"chunk", "word", text.LabelColumn}, Offsets: []int{0, 3},

@@ -103,7 +103,9 @@ func (j *bracketJSONLayout) Add(text []byte, d *structured.Dataset, i int, p *Pr
 			return append(appendScores(tree(append(text, '{'), p.NBest[k].Labels), &p.NBest[k]), '}')
 		})
 	}
-	text = appendQuestions(text, j.o, p, func(text []byte, y []int32) []byte { return append(tree(append(text, '{'), y), '}') })
+	text = appendQuestions(text, j.o, p, func(text []byte, y []int32) []byte {
+		return append(tree(append(text, '{'), y), '}')
+	})
 	if j.o.Confidence || j.o.Marginals {
 		all := constituentsOf(d, i, p.Labels)
 		text = append(text, `,"constituents":`...)

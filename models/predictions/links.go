@@ -14,7 +14,8 @@ import (
 //   - the score follows the links, and the probability where there is one: links ||| score ||| probability;
 //   - n-best alignments become a line each: rank ||| links ||| score, rank from 0, which begins again for every pair;
 //   - with confidences, a link is followed by its margin, or by its probability where there are some: 0-1:0.83;
-//   - margins or probabilities, of every source word with every target word, are the last field of the (first) line of a pair.
+//   - margins or probabilities, of every source word with every target word, are the last field of the (first) line of
+//     a pair.
 type linkLayout struct {
 	of alignments.Outputs
 	o  Options

@@ -75,9 +75,10 @@ const (
 // potentials, p(y) = exp(⟨θ, 1_y⟩/T)/Z at the model's temperature T, and NaN for structures without sums over their
 // outputs.
 type Prediction struct {
-	Output              // the best output; its Probability only if asked for
-	NBest     []Output  // best first; fewer if there are fewer outputs
-	Bound     *float64  // an upper bound of the scores of all outputs, if the best output found may not be the best; else nil
+	Output          // the best output; its Probability only if asked for
+	NBest  []Output // best first; fewer if there are fewer outputs
+	// an upper bound of the scores of all outputs, if the best output found may not be the best; else nil
+	Bound     *float64
 	Marginals []float32 // of the first part, [T×Y] for labels, [n·n] for the arcs of trees; with Marginals or Confidence
 
 	// Tags are the probabilities of tags at every position, where they are written in another scheme than that of the

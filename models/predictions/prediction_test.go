@@ -11,13 +11,15 @@ import (
 // Options that have no effect without others are refused by name, and so are values that they do not take.
 func TestAskedOptions(t *testing.T) {
 	for _, c := range []struct{ given, want string }{
-		{"", ""}, {"spans=true min-probability=0.5", ""}, {"samples=3 temperature=2 seed=4", ""}, {"decode=f1 threshold=0.3", ""}, {"spans=true min-probability=1", ""},
+		{"", ""}, {"spans=true min-probability=0.5", ""}, {"samples=3 temperature=2 seed=4", ""},
+		{"decode=f1 threshold=0.3", ""}, {"spans=true min-probability=1", ""},
 		{"min-probability=0.5", "--min-probability 0.5 is for --spans, which lists entities"},
 		{"spans=true min-probability=0", "--min-probability 0: expected more than 0, and at most 1"},
 		{"spans=true min-probability=1.5", "--min-probability 1.5: expected more than 0, and at most 1"},
 		{"threshold=0.3", "--threshold 0.3 is for --decode f1, which chooses entities by their probabilities"},
 		{"decode=risk threshold=0.3", "--threshold 0.3 is for --decode f1"},
-		{"temperature=2", "--temperature is for --samples, which draws outputs at random"}, {"seed=2", "--seed is for --samples"},
+		{"temperature=2", "--temperature is for --samples, which draws outputs at random"},
+		{"seed=2", "--seed is for --samples"},
 		{"nbest=100001", "--nbest 100001"}, {"decode=best", "--decode"}, {"samples=1 temperature=0", "--temperature 0"},
 	} {
 		a := Ask(settings.CommandLine)
@@ -33,7 +35,8 @@ func TestAskedOptions(t *testing.T) {
 			}
 		}
 		err := a.Check(all)
-		if (err == nil) != (c.want == "") || err != nil && (!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), c.want)) {
+		if (err == nil) != (c.want == "") || err != nil &&
+			(!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), c.want)) {
 			t.Errorf("%s: %v, expected %q", c.given, err, c.want)
 		}
 		if err == nil && a.Exact {
@@ -53,8 +56,10 @@ func TestInline(t *testing.T) {
 		marks []Mark
 		want  string
 	}{
-		{"é is it", nil, "é is it"}, {"é is it", []Mark{{0, 1, "X"}, {5, 7, "Y"}}, "[é](X) is [it](Y)"}, {"ab", []Mark{{0, 1, "X"}, {1, 2, "Y"}}, "[a](X)[b](Y)"},
-		{`a[b]\c(d)`, []Mark{{1, 2, `(X)[\]`}}, `a[\[](\(X\)\[\\\])b\]\\c(d)`}, {"", nil, ""}, {"ab", []Mark{{0, 2, ""}}, "[ab]()"},
+		{"é is it", nil, "é is it"}, {"é is it", []Mark{{0, 1, "X"}, {5, 7, "Y"}}, "[é](X) is [it](Y)"},
+		{"ab", []Mark{{0, 1, "X"}, {1, 2, "Y"}}, "[a](X)[b](Y)"},
+		{`a[b]\c(d)`, []Mark{{1, 2, `(X)[\]`}}, `a[\[](\(X\)\[\\\])b\]\\c(d)`}, {"", nil, ""},
+		{"ab", []Mark{{0, 2, ""}}, "[ab]()"},
 	} {
 		if got := string(Inline([]byte("> "), c.text, c.marks)); got != "> "+c.want {
 			t.Errorf("%q %v: %s, expected %s", c.text, c.marks, got, c.want)
@@ -99,7 +104,8 @@ func TestLeftOut(t *testing.T) {
 func TestSchemes(t *testing.T) {
 	tags, plain := structured.NewAlphabet("O", "B-X", "I-X"), structured.NewAlphabet("a", "b")
 	d := &structured.Dataset{Name: "d", Alphabet: tags, Offsets: []int{0, 3}, IDs: []string{"e"}}
-	p := &Prediction{Output: Output{[]int32{1, 2, 0}, 1, 0.5}, Tags: make([]float32, 3*ConverterOf(tags, Options{Scheme: "bioes"}).Tags().Len())}
+	p := &Prediction{Output: Output{[]int32{1, 2, 0}, 1, 0.5},
+		Tags: make([]float32, 3*ConverterOf(tags, Options{Scheme: "bioes"}).Tags().Len())}
 	text, _ := JSON(tags, Options{Scheme: "bioes"}).Add(nil, d, 0, p)
 	if !strings.Contains(string(text), `"labels":["B-X","E-X","O"]`) {
 		t.Errorf("%s", text)
@@ -108,7 +114,8 @@ func TestSchemes(t *testing.T) {
 		t.Error("labels that are no tags are converted")
 	}
 	text, _ = JSON(tags, Options{Scheme: "bioes", Marginals: true}).Add(nil, d, 0, p)
-	if !strings.HasSuffix(string(text), `"marginals":[[0,0,0,0,0],[0,0,0,0,0],[0,0,0,0,0]],"tags":["B-X","E-X","I-X","O","S-X"]}`+"\n") {
+	if !strings.HasSuffix(string(text),
+		`"marginals":[[0,0,0,0,0],[0,0,0,0,0],[0,0,0,0,0]],"tags":["B-X","E-X","I-X","O","S-X"]}`+"\n") {
 		t.Errorf("%s", text)
 	}
 }

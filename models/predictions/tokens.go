@@ -24,7 +24,9 @@ func (l *tokenLayout) Add(to []byte, d *structured.Dataset, i int, p *Prediction
 		to = append(strconv.AppendInt(append(to, '['), r[0], 10), ',')
 		return append(strconv.AppendInt(to, r[1], 10), ']')
 	})
-	to = list(append(to, `,"words":`...), d.Length(i), func(to []byte, t int) []byte { return append(to, quoted(words[lo+t])...) })
+	to = list(append(to, `,"words":`...), d.Length(i), func(to []byte, t int) []byte {
+		return append(to, quoted(words[lo+t])...)
+	})
 	return append(to, "}\n"...), number
 }
 

@@ -14,7 +14,8 @@ import (
 //   - the entropy goes before the sentence, in a line "# entropy E";
 //   - a score and probability go before the sentence, in a line "# score probability";
 //   - n-best trees become sentences of their own, each under a line "# rank score probability", rank from 0;
-//   - the confidence is ArcProb=P, the probability of the word's predicted arc, and marginals are HeadProbs=h:P,h:P,… of all heads.
+//   - the confidence is ArcProb=P, the probability of the word's predicted arc, and marginals are HeadProbs=h:P,h:P,…
+//     of all heads.
 type treeLayout struct {
 	names *structured.Alphabet
 	o     Options
@@ -82,7 +83,9 @@ func (j *treeJSONLayout) Add(text []byte, d *structured.Dataset, i int, p *Predi
 			return append(j.tree(append(text, '{'), &p.NBest[k]), '}')
 		})
 	}
-	text = appendQuestions(text, j.o, p, func(text []byte, y []int32) []byte { return append(j.arcs(append(text, '{'), y), '}') })
+	text = appendQuestions(text, j.o, p, func(text []byte, y []int32) []byte {
+		return append(j.arcs(append(text, '{'), y), '}')
+	})
 	n := len(p.Labels) / 2
 	if j.o.Confidence {
 		text = append(text, `,"confidence":`...)

@@ -43,7 +43,8 @@ func (c choice) best(runs []*Run) int {
 	if c.metric != (quantity{}) {
 		top := math.NaN()
 		for _, r := range runs {
-			if x := (measure{kind: "best", quantity: c.metric}).of(r); r.Diverged == "" && !math.IsNaN(x) && !(x*c.sign() <= top) {
+			if x := (measure{kind: "best", quantity: c.metric}).of(r); r.Diverged == "" &&
+				!math.IsNaN(x) && !(x*c.sign() <= top) {
 				top = x * c.sign()
 			}
 		}

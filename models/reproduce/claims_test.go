@@ -13,7 +13,8 @@ import (
 func runOf(objectives []float64, f1 ...float64) *Run {
 	r := &Run{Examples: 10}
 	for k, x := range objectives {
-		at := record.Record{Pass: k + 1, OracleCalls: 10 * (k + 1), Objective: record.Number(x), Dual: record.Number(math.NaN())}
+		at := record.Record{Pass: k + 1, OracleCalls: 10 * (k + 1), Objective: record.Number(x),
+			Dual: record.Number(math.NaN())}
 		if f1 != nil {
 			at.Dev = &structured.Metrics{Measures: []structured.Measure{{Name: "f1", Value: f1[k]}}}
 		}
@@ -54,7 +55,8 @@ func TestMeasure(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"", "objective", "last objective", "final objectiv", "calls to objective", "calls to objective x", "mean calls"} {
+	for _, text := range []string{"", "objective", "last objective", "final objectiv", "calls to objective",
+		"calls to objective x", "mean calls"} {
 		if _, err := parseMeasure(text); !structured.IsBadInput(err) {
 			t.Errorf("%q: got %v", text, err)
 		}
@@ -99,7 +101,8 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s is decided", text)
 		}
 	}
-	for _, text := range []string{"a", "a <", "< a", "a < b c", "a < mean(a)", "a < min(a", "a < min(a b)", "a < 2 *", `a < "b`, "a < b <= c", "a + < b", "a < ()"} {
+	for _, text := range []string{"a", "a <", "< a", "a < b c", "a < mean(a)", "a < min(a", "a < min(a b)", "a < 2 *",
+		`a < "b`, "a < b <= c", "a + < b", "a < ()"} {
 		if c, err := parseCheck("final objective: " + text); !structured.IsBadInput(err) {
 			t.Errorf("%s: got %+v %v", text, c, err)
 		}
@@ -153,8 +156,10 @@ func TestJudge(t *testing.T) {
 func TestChoice(t *testing.T) {
 	diverged := runOf([]float64{0.1}, 0.99)
 	diverged.Diverged = "NaN"
-	runs := []*Run{runOf([]float64{3, 2}, 0.9, 0.1), runOf([]float64{1, 5}, 0.8, 0.8), diverged, runOf([]float64{2.5, 2.5}, 0.896, 0.5)}
-	for text, want := range map[string]int{"objective": 1, "objective within 1% of dev f1": 0, "objective within 20 % of dev f1": 1} {
+	runs := []*Run{runOf([]float64{3, 2}, 0.9, 0.1), runOf([]float64{1, 5}, 0.8, 0.8), diverged,
+		runOf([]float64{2.5, 2.5}, 0.896, 0.5)}
+	for text, want := range map[string]int{"objective": 1, "objective within 1% of dev f1": 0,
+		"objective within 20 % of dev f1": 1} {
 		c, err := parseChoice(text)
 		if err != nil {
 			t.Fatal(err)
@@ -166,7 +171,8 @@ func TestChoice(t *testing.T) {
 			t.Errorf("%s: a run that diverged is chosen", text)
 		}
 	}
-	for _, text := range []string{"", "f1", "objective within x% of dev f1", "objective within 1% of test f1", "objective within 200% of dev f1"} {
+	for _, text := range []string{"", "f1", "objective within x% of dev f1", "objective within 1% of test f1",
+		"objective within 200% of dev f1"} {
 		if _, err := parseChoice(text); !structured.IsBadInput(err) {
 			t.Errorf("%q: got %v", text, err)
 		}

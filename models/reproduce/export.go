@@ -13,7 +13,8 @@ import (
 // not compute.
 func (r *figureResults) csv(w io.Writer) error {
 	columns := []quantity{
-		{name: "passes"}, {name: "calls"}, {name: "all-calls"}, {name: "seconds"}, {name: "objective"}, {name: "suboptimality"},
+		{name: "passes"}, {name: "calls"}, {name: "all-calls"}, {name: "seconds"},
+		{name: "objective"}, {name: "suboptimality"},
 		{name: "dual"}, {name: "smoothed"}, {name: "prox-gradient"},
 	}
 	columns = append(columns, r.metrics()...)

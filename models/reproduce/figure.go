@@ -11,9 +11,10 @@ import (
 
 // Figure is a study: a YAML file.
 type Figure struct {
-	Name     string // of its files, such as "2"
-	Title    string
-	Text     bool       // train on drawn sentences with entity tags, or on the files that Options name; else on what the settings name
+	Name  string // of its files, such as "2"
+	Title string
+	// train on drawn sentences with entity tags, or on the files that Options name; else on what the settings name
+	Text     bool
 	DataSeed int        // that data are drawn from; 0: each run draws its own from its seed
 	Seeds    int        // number of runs of each curve, with seeds 1, 2, …
 	X        quantity   // of the x axis

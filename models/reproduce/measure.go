@@ -39,7 +39,8 @@ func parseMeasure(text string) (measure, error) {
 	case len(words) > 1 && (words[0] == "final" || words[0] == "best" || words[0] == "mean"):
 		m.kind, words = words[0], words[1:]
 	default:
-		return m, structured.BadInput("%q: expected final Q, best Q, mean Q, calls to Q X, or failed, where Q is an axis such as objective or test f1", text)
+		return m, structured.BadInput("%q: expected final Q, best Q, mean Q, calls to Q X, or failed, where Q is an axis "+
+			"such as objective or test f1", text)
 	}
 	var err error
 	if m.quantity, err = parseQuantity(strings.Join(words, " ")); err == nil && m.progress() && m.kind != "final" {

@@ -29,7 +29,8 @@ func (r *figureResults) picture(claims []ClaimResult) *curves.Bands {
 	for i, p := range r.parts {
 		row := curves.BandRow{Title: p.Name}
 		for _, q := range r.Y {
-			panel := curves.BandPanel{Y: record.Certified(q.label(), q.certificate() && p.relaxed()), Log: q.name == "suboptimality" || q.name == "gap" || q.name == "prox-gradient"}
+			panel := curves.BandPanel{Y: record.Certified(q.label(), q.certificate() && p.relaxed()),
+				Log: q.name == "suboptimality" || q.name == "gap" || q.name == "prox-gradient"}
 			if i == len(r.parts)-1 {
 				panel.X = r.X.label()
 			}

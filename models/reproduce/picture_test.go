@@ -12,7 +12,8 @@ import (
 // A band is the median with the quartiles of the runs that still go on, and ends where fewer than half of them do.
 func TestBand(t *testing.T) {
 	c := curveResults{name: "a", runs: []*Run{
-		runOf([]float64{1, 10, 7}), runOf([]float64{2, 20}), runOf([]float64{3, 30}), runOf([]float64{4, 40}), runOf([]float64{5}),
+		runOf([]float64{1, 10, 7}), runOf([]float64{2, 20}), runOf([]float64{3, 30}),
+		runOf([]float64{4, 40}), runOf([]float64{5}),
 	}}
 	got := c.band(quantity{name: "calls"}, quantity{name: "objective"})
 	want := []curves.BandPoint{{X: 1, Low: 2, Middle: 3, High: 4}, {X: 2, Low: 17.5, Middle: 25, High: 32.5}}
@@ -35,8 +36,9 @@ func TestFigureSaysRelaxed(t *testing.T) {
 	for _, relaxed := range []bool{false, true} {
 		run := &Run{Records: []record.Record{{Pass: 1, Objective: 2, Dual: 1, Gap: 1, Relaxed: relaxed}}}
 		f := figureResults{
-			Figure: &Figure{X: quantity{"", "passes"}, Y: []quantity{{"", "objective"}, {"", "gap"}, {"", "dual"}, {"", "suboptimality"}}},
-			parts:  []partResults{{Part: &Part{}, curves: []curveResults{{"casimir", []*Run{run}}}, bound: 1}},
+			Figure: &Figure{X: quantity{"", "passes"},
+				Y: []quantity{{"", "objective"}, {"", "gap"}, {"", "dual"}, {"", "suboptimality"}}},
+			parts: []partResults{{Part: &Part{}, curves: []curveResults{{"casimir", []*Run{run}}}, bound: 1}},
 		}
 		for k, panel := range f.picture(nil).Rows[0].Panels {
 			if strings.HasSuffix(panel.Y, ", relaxed objective") != (relaxed && k > 0) {

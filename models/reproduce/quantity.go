@@ -47,7 +47,8 @@ func parseQuantity(text string) (quantity, error) {
 			return quantity{"", text}, nil
 		}
 	}
-	return quantity{}, structured.BadInput("expected objective, suboptimality, dual, gap, smoothed, prox-gradient, or a metric such as dev f1 or test token_error, found %q",
+	return quantity{}, structured.BadInput("expected objective, suboptimality, dual, gap, smoothed, prox-gradient, or a "+
+		"metric such as dev f1 or test token_error, found %q",
 		text)
 }
 

@@ -77,14 +77,16 @@ func Parse(path string, text []byte) (*Figure, error) {
 		"claims":    d.list("claims", d.claim(f)),
 		"notes":     d.texts("notes", &f.Notes),
 		"quick": func(n ast.Node) error {
-			return d.mapping(n, "quick", keys{"seeds": d.count("seeds", 1, &f.Quick.Seeds), "settings": d.settings(&f.Quick.Settings)})
+			return d.mapping(n, "quick",
+				keys{"seeds": d.count("seeds", 1, &f.Quick.Seeds), "settings": d.settings(&f.Quick.Settings)})
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	if f.Text = data == "text"; !f.Text && data != "task" {
-		return nil, d.bad(body, "data: expected text (drawn sentences) or task (what the task draws, or files that the settings name), found %q", data)
+		return nil, d.bad(body, "data: expected text (drawn sentences) or task (what the task draws, or files that the "+
+			"settings name), found %q", data)
 	}
 	if f.Name == "" || strings.ContainsAny(f.Name, `/\ `) {
 		return nil, d.bad(body, "figure: expected a name for its files, such as 2")
@@ -275,7 +277,8 @@ func (f *Figure) checkClaims(d *document) error {
 			}
 			for _, name := range c.Check.curves() {
 				if !slices.Contains(names, name) {
-					return d.bad(c.node, "check: part %q has no curve %q%s; it has %s", p.Name, name, suggest(name, names), strings.Join(names, ", "))
+					return d.bad(c.node, "check: part %q has no curve %q%s; it has %s", p.Name, name, suggest(name, names),
+						strings.Join(names, ", "))
 				}
 			}
 		}

@@ -33,12 +33,14 @@ func TestBadYAML(t *testing.T) {
 		{"tune: {lr", "tune: {lrr", `tune has no key "lrr"; did you mean "lr"?`},
 		{"seeds: 2", "choose: f1", "tiny.yaml:3: choose: expected objective, or objective within N% of dev METRIC"},
 		{"name: strong", "name: weak", `a part needs a name of its own, found "weak"`},
-		{"bcfw <= 1000", "bcfv <= 1000", `tiny.yaml:16: check: part "weak" has no curve "bcfv"; did you mean bcfw?; it has sgd, bcfw`},
+		{"bcfw <= 1000", "bcfv <= 1000",
+			`tiny.yaml:16: check: part "weak" has no curve "bcfv"; did you mean bcfw?; it has sgd, bcfw`},
 		{"part: weak", "part: week", `there is no part "week"`},
 		{"bcfw <= 1000", "bcfw = 1000", "tiny.yaml:16: check: "},
 		{"notes: [a note]", "notes: a note", "notes: expected a list, found a note"},
 		{"notes: [a note]", "notes: [a note", "tiny.yaml:"},
-		{"notes: [a note]", "notes:\n  - a note: this", "tiny.yaml:19: notes: expected text, found \"key: value\" in a note: this; put text with a colon in quotes"},
+		{"notes: [a note]", "notes:\n  - a note: this", "tiny.yaml:19: notes: expected text, found \"key: value\" in a " +
+			"note: this; put text with a colon in quotes"},
 		{tiny, "", "tiny.yaml: the file is empty; expected a figure"},
 		{tiny, "- a", `tiny.yaml:1: the figure: expected "key: value" lines`},
 		{tiny, "figure: 1", `part "" has no curves`},
@@ -71,7 +73,8 @@ func TestBadSettings(t *testing.T) {
 
 // Anchors and aliases save repetition.
 func TestAnchors(t *testing.T) {
-	f := parse(t, strings.NewReplacer("settings: {reg: 1}", "settings: &one {reg: 1}", "settings: {reg: 10}", "settings: *one").Replace(tiny))
+	f := parse(t, strings.NewReplacer("settings: {reg: 1}", "settings: &one {reg: 1}", "settings: {reg: 10}",
+		"settings: *one").Replace(tiny))
 	p := newPlanner(Options{})
 	for k := range f.Parts {
 		if c, err := p.configure(f, &f.Parts[k], f.Parts[k].Curves[1].Settings, nil, 1); err != nil || c.Config().Reg != 1 {
@@ -107,7 +110,8 @@ func TestBadRuns(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, runsFile), []byte("{\"key\": 3}\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Reproduce(t.Context(), []*Figure{parse(t, tiny)}, Options{Out: dir}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "runs.jsonl:1: expected a finished run") {
+	if _, err := Reproduce(t.Context(), []*Figure{parse(t, tiny)}, Options{Out: dir}); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "runs.jsonl:1: expected a finished run") {
 		t.Error(err)
 	}
 }

@@ -91,7 +91,8 @@ func reproduce(ctx context.Context, figures []*Figure, o Options) (*Result, erro
 		return nil, err
 	}
 	if n := log.others(o.Version); n > 0 {
-		o.Log.Warn(fmt.Sprintf("%d of the %d finished runs in %s are by another version of dsp; remove the file to train them again", n, len(log.runs),
+		o.Log.Warn(fmt.Sprintf("%d of the %d finished runs in %s are by another version of dsp; remove the "+
+			"file to train them again", n, len(log.runs),
 			log.Name()))
 	}
 	result := &Result{Out: o.Out, Table: filepath.Join(o.Out, tableFile), Counts: map[string]int{}}
@@ -122,7 +123,8 @@ func chosen(figures []*Figure, names []string) ([]*Figure, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(there, name) {
-			return nil, structured.BadInput("--figure %s: there is no such figure; there are %s", name, strings.Join(there, ", "))
+			return nil, structured.BadInput("--figure %s: there is no such figure; there are %s", name,
+				strings.Join(there, ", "))
 		}
 	}
 	return all, nil
@@ -131,7 +133,8 @@ func chosen(figures []*Figure, names []string) ([]*Figure, error) {
 // write writes the files of a figure, and the table of all figures so far.
 func (p *planner) write(f *Figure, r *figureResults, to *Result) error {
 	at := func(ending string) string { return filepath.Join(p.o.Out, "figure"+f.Name+ending) }
-	out := FigureResult{Figure: f.Name, Title: f.Title, Picture: at(".png"), Curves: at(".csv"), Claims: r.claims(), Tuned: r.tuned}
+	out := FigureResult{Figure: f.Name, Title: f.Title, Picture: at(".png"), Curves: at(".csv"),
+		Claims: r.claims(), Tuned: r.tuned}
 	picture := r.picture(out.Claims)
 	for _, path := range []string{out.Picture, at(".svg")} {
 		if err := picture.Write(path); err != nil {

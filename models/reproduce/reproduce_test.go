@@ -84,10 +84,12 @@ func TestReproduce(t *testing.T) {
 	if rows := strings.Count(contents(t, f.Curves), "\n"); len(f.Tuned) != 2 || rows != 1+2*2*2*3 {
 		t.Errorf("%d tuned curves, %d rows of curves", len(f.Tuned), rows)
 	}
-	if !strings.HasPrefix(contents(t, f.Picture), "\x89PNG") || contents(t, dir, "figuretiny.yaml") != tiny || !strings.HasPrefix(contents(t, dir, "figuretiny.svg"), "<?xml") {
+	if !strings.HasPrefix(contents(t, f.Picture), "\x89PNG") || contents(t, dir, "figuretiny.yaml") != tiny ||
+		!strings.HasPrefix(contents(t, dir, "figuretiny.svg"), "<?xml") {
 		t.Error("the picture or the YAML is not there")
 	}
-	for _, part := range []string{"BCFW stays below", "2 of 2", "lr 0.02", "a note", "Best certified dual", "2 agree, 1 disagree"} {
+	for _, part := range []string{"BCFW stays below", "2 of 2", "lr 0.02", "a note",
+		"Best certified dual", "2 agree, 1 disagree"} {
 		if table := contents(t, r.Table); !strings.Contains(table, part) {
 			t.Errorf("no %q in\n%s", part, table)
 		}
@@ -155,8 +157,11 @@ curves: [{name: bcfw}]
 		t.Error("no F1")
 	}
 	text := filepath.Join(dir, "data", "text-20-10-10-seed1")
-	own := reproduced(t, figure, Options{Out: t.TempDir(), Train: filepath.Join(text, "train.conll"), Test: filepath.Join(text, "dev.conll"), Columns: "word=0,pos=1,label=-1"})
-	if a, b := contents(t, drawn.Figures[0].Curves), contents(t, own.Figures[0].Curves); a == b || !strings.Contains(b, "test f1") || strings.Contains(b, "dev f1") {
+	own := reproduced(t, figure,
+		Options{Out: t.TempDir(), Train: filepath.Join(text, "train.conll"), Test: filepath.Join(text, "dev.conll"),
+			Columns: "word=0,pos=1,label=-1"})
+	if a, b := contents(t, drawn.Figures[0].Curves), contents(t, own.Figures[0].Curves); a == b ||
+		!strings.Contains(b, "test f1") || strings.Contains(b, "dev f1") {
 		t.Errorf("got\n%s", b)
 	}
 }
@@ -180,7 +185,8 @@ func (s stopper) Handle(_ context.Context, r slog.Record) error {
 func TestInterrupt(t *testing.T) {
 	dir, whole := t.TempDir(), t.TempDir()
 	ctx, stop := context.WithCancel(context.Background())
-	_, err := Reproduce(ctx, []*Figure{parse(t, tiny)}, Options{Out: dir, Threads: 1, Log: slog.New(stopper{slog.DiscardHandler, stop})})
+	_, err := Reproduce(ctx, []*Figure{parse(t, tiny)},
+		Options{Out: dir, Threads: 1, Log: slog.New(stopper{slog.DiscardHandler, stop})})
 	if n := strings.Count(contents(t, dir, runsFile), "\n"); !errors.Is(err, train.ErrInterrupted) || n == 0 || n > 10 {
 		t.Errorf("%d runs, %v", n, err)
 	}
@@ -254,7 +260,8 @@ func TestWriteStudy(t *testing.T) {
 
 func TestChosenFigures(t *testing.T) {
 	f := parse(t, tiny)
-	if _, err := Reproduce(context.Background(), []*Figure{f}, Options{Out: t.TempDir(), Figures: []string{"9"}}); !structured.IsBadInput(err) ||
+	if _, err := Reproduce(context.Background(), []*Figure{f},
+		Options{Out: t.TempDir(), Figures: []string{"9"}}); !structured.IsBadInput(err) ||
 		!strings.Contains(err.Error(), "there are tiny") {
 		t.Error(err)
 	}
@@ -271,7 +278,8 @@ func TestPrecedence(t *testing.T) {
 		}
 		return r.Config()
 	}
-	if c := configured(); c.Reg != 10 || c.LR != 0.5 || c.Method != "sgd" || c.Passes != 3 || c.Seed != 7 || c.Device != config.CPU {
+	if c := configured(); c.Reg != 10 || c.LR != 0.5 || c.Method != "sgd" || c.Passes != 3 ||
+		c.Seed != 7 || c.Device != config.CPU {
 		t.Errorf("%+v", c)
 	}
 	p.o.Quick = true

@@ -174,7 +174,8 @@ func (p *planner) seeds(f *Figure) int {
 type curveID struct{ part, curve int }
 
 // seeded chooses tuned settings and plans the runs of all seeds.
-func (p *planner) seeded(f *Figure, r *figureResults, log *runLog) (all []*unit, byCurve map[curveID][]*unit, err error) {
+func (p *planner) seeded(f *Figure, r *figureResults,
+	log *runLog) (all []*unit, byCurve map[curveID][]*unit, err error) {
 	byCurve = map[curveID][]*unit{}
 	for i := range f.Parts {
 		part := &f.Parts[i]

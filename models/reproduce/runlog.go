@@ -34,7 +34,8 @@ func openRuns(path string) (*runLog, error) {
 	l.Journal, err = host.OpenJournal(path, func(number int, line []byte) error {
 		r := &Run{}
 		if err := json.Unmarshal(line, r); err != nil || r.Key == "" {
-			return structured.BadInput("%s:%d: expected a finished run such as {\"key\": \"…\", …}; remove the line to run it again", path, number)
+			return structured.BadInput("%s:%d: expected a finished run such as {\"key\": \"…\", …}; remove "+
+				"the line to run it again", path, number)
 		}
 		l.runs[r.Key] = r
 		return nil

@@ -13,7 +13,8 @@ import (
 // markdown writes the table of all claims, what was tuned, and the notes.
 func (r *Result) markdown(w io.Writer) {
 	fmt.Fprintf(w, "# What agrees with the paper\n\n%s of %d claims. Every claim is checked by the medians over the seeds and for each seed by "+
-		"itself; it agrees or disagrees if the medians and at least 80 %% of the seeds do, and is mixed otherwise. Brackets hold the quartiles.\n",
+		"itself; it agrees or disagrees if the medians and at least 80 %% of the seeds do, and is mixed otherwise. "+
+		"Brackets hold the quartiles.\n",
 		summary(r.Counts), r.claims())
 	for k, f := range r.tables {
 		out := r.Figures[k]
@@ -24,10 +25,11 @@ func (r *Result) markdown(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s%s.\n\n", plural(f.seeds, "seed"), size)
 		if len(out.Claims) > 0 {
-			fmt.Fprintf(w, "| the paper says | where | part | check | median [quartiles] | seeds | verdict |\n|---|---|---|---|---|---|---|\n")
+			fmt.Fprintf(w, "| the paper says | where | part | check | median [quartiles] | seeds | verdict |\n"+
+				"|---|---|---|---|---|---|---|\n")
 			for _, c := range out.Claims {
-				fmt.Fprintf(w, "| %s | %s | %s | `%s` | %s | %d of %d | %s |\n", cell(c.Says), cell(c.Where), cell(c.Part), cell(c.Check),
-					cell(strings.Join(c.Values, "; ")), c.Holds, c.Decided, c.Verdict)
+				fmt.Fprintf(w, "| %s | %s | %s | `%s` | %s | %d of %d | %s |\n", cell(c.Says), cell(c.Where),
+					cell(c.Part), cell(c.Check), cell(strings.Join(c.Values, "; ")), c.Holds, c.Decided, c.Verdict)
 			}
 		}
 		f.writeBounds(w)

@@ -69,7 +69,8 @@ func (p *planner) train(ctx context.Context, f *Figure, u *unit, building *sync.
 	data, err := p.read(f, u)
 	var problem *training.Problem
 	if err == nil {
-		problem, err = training.NewProblem(u.config, data, training.TrainOptions{Version: p.o.Version, Log: slog.New(slog.DiscardHandler)})
+		problem, err = training.NewProblem(u.config, data,
+			training.TrainOptions{Version: p.o.Version, Log: slog.New(slog.DiscardHandler)})
 	}
 	building.Unlock()
 	if err != nil {

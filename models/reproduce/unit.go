@@ -74,7 +74,8 @@ func newPlanner(o Options) *planner {
 
 // configure returns the settings of a run: those of the figure, its part and the curve, in this order, then the tuned
 // ones and those of --quick. Settings that contradict each other are bad input.
-func (p *planner) configure(f *Figure, part *Part, own overrides, tuned map[string]string, seed uint64) (*models.Resolved, error) {
+func (p *planner) configure(f *Figure, part *Part, own overrides, tuned map[string]string,
+	seed uint64) (*models.Resolved, error) {
 	c := base()
 	for _, o := range []overrides{f.Settings, part.Settings, own} {
 		if err := o.apply(&c); err != nil {
@@ -122,14 +123,16 @@ func (p *planner) text(f *Figure, c *config.Config) error {
 		return structured.BadInput("examples: expected three numbers, for training, development and test, found %v", sizes)
 	}
 	drawn := sentences.TaggedText{Train: sizes[0], Dev: sizes[1], Test: sizes[2], Seed: f.dataSeed(c.Seed)}
-	dir := filepath.Join(p.o.Out, "data", fmt.Sprintf("text-%d-%d-%d-seed%d", drawn.Train, drawn.Dev, drawn.Test, drawn.Seed))
+	dir := filepath.Join(p.o.Out, "data",
+		fmt.Sprintf("text-%d-%d-%d-seed%d", drawn.Train, drawn.Dev, drawn.Test, drawn.Seed))
 	if !p.drawn[dir] {
 		if err := sentences.WriteTaggedText(dir, drawn); err != nil {
 			return err
 		}
 		p.drawn[dir] = true
 	}
-	c.Train, c.Dev, c.Test = filepath.Join(dir, "train.conll"), filepath.Join(dir, "dev.conll"), filepath.Join(dir, "test.conll")
+	c.Train, c.Dev, c.Test = filepath.Join(dir, "train.conll"), filepath.Join(dir, "dev.conll"),
+		filepath.Join(dir, "test.conll")
 	c.Columns = "word=0,pos=1,label=-1"
 	return nil
 }
@@ -147,7 +150,8 @@ func (p *planner) read(f *Figure, u *unit) (*models.Data, error) {
 }
 
 // unit plans one run. The error names the file and line of the curve.
-func (p *planner) unit(f *Figure, part *Part, curve string, own overrides, tuned map[string]string, seed uint64) (*unit, error) {
+func (p *planner) unit(f *Figure, part *Part, curve string, own overrides, tuned map[string]string,
+	seed uint64) (*unit, error) {
 	u := &unit{part: part.Name, curve: curve, seed: seed, at: f.path}
 	if own.node != nil {
 		u.at = fmt.Sprintf("%s:%d", f.path, lineOf(own.node))
@@ -188,7 +192,8 @@ func (p *planner) unit(f *Figure, part *Part, curve string, own overrides, tuned
 func identity(c *config.Config, without []string) []string {
 	var all []string
 	for _, s := range config.Settings(c) {
-		if s.Run || s.Name == "train" || s.Name == "dev" || s.Name == "test" || slices.Contains(without, s.Name) || slices.Contains(without, s.Group) {
+		if s.Run || s.Name == "train" || s.Name == "dev" || s.Name == "test" || slices.Contains(without, s.Name) ||
+			slices.Contains(without, s.Group) {
 			continue
 		}
 		all = append(all, fmt.Sprintf("%s=%v", s.Name, s.Value.Interface()))

@@ -76,7 +76,8 @@ func (c *Curve) writeCSV(w io.Writer) error {
 		return err
 	}
 	for _, p := range c.Points {
-		if _, err := fmt.Fprintf(w, "%.6g,%.6g,%.6g,%.6g,%d,%d,%d\n", p.Threshold, p.Precision, p.Recall, p.F1, p.Predicted, p.Right, c.Gold); err != nil {
+		if _, err := fmt.Fprintf(w, "%.6g,%.6g,%.6g,%.6g,%d,%d,%d\n", p.Threshold, p.Precision, p.Recall, p.F1, p.Predicted,
+			p.Right, c.Gold); err != nil {
 			return err
 		}
 	}

@@ -53,11 +53,14 @@ func (c *Curve) picture() *curves.UnitSquare {
 		}
 		line.Points = append(line.Points, point)
 	}
-	best := curves.SquareLine{Name: "best outputs, no threshold", Loose: true, Points: []curves.SquarePoint{{X: c.Recall, Y: c.Precision, Dot: true}}}
+	best := curves.SquareLine{Name: "best outputs, no threshold", Loose: true,
+		Points: []curves.SquarePoint{{X: c.Recall, Y: c.Precision, Dot: true}}}
 	return &curves.UnitSquare{
-		Title:   fmt.Sprintf("%s: F1 %s at a %s of %.2g or more", capital(c.Units), curves.Percent(c.Best.F1), c.Scale, c.Best.Threshold),
-		Caption: fmt.Sprintf("average precision %s of %d %s; each point chooses what is at least that sure", curves.Percent(c.Area), c.Gold, c.Units),
-		X:       "recall", Y: "precision",
+		Title: fmt.Sprintf("%s: F1 %s at a %s of %.2g or more", capital(c.Units), curves.Percent(c.Best.F1),
+			c.Scale, c.Best.Threshold),
+		Caption: fmt.Sprintf("average precision %s of %d %s; each point chooses what is at least that sure",
+			curves.Percent(c.Area), c.Gold, c.Units),
+		X: "recall", Y: "precision",
 		Lines: []curves.SquareLine{line, best},
 	}
 }

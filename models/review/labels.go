@@ -61,7 +61,8 @@ func (l *labels) unknown(gold []int32) bool {
 
 // labelled returns the label at t, whose gold one is g, as a part. If probabilities are known, it adds the label to
 // those of the parts.
-func (to *Review) labelled(kind string, d *structured.Dataset, names *structured.Alphabet, p *predictions.Prediction, t int, g int32) Part {
+func (to *Review) labelled(kind string, d *structured.Dataset, names *structured.Alphabet, p *predictions.Prediction,
+	t int, g int32) Part {
 	predicted, y := p.Labels[t], names.Len()
 	part := Part{Kind: kind, First: t, Last: t, Gold: d.Alphabet.Name(g), Predicted: names.Name(predicted)}
 	if to.Probabilities {
@@ -76,7 +77,8 @@ func (to *Review) labelled(kind string, d *structured.Dataset, names *structured
 }
 
 // positions adds the positions as parts, and returns the wrong ones.
-func (l *labels) positions(d *structured.Dataset, i int, p *predictions.Prediction, places *text.Places, to *Review) []Part {
+func (l *labels) positions(d *structured.Dataset, i int, p *predictions.Prediction,
+	places *text.Places, to *Review) []Part {
 	var wrong []Part
 	for t, g := range d.Gold(i) {
 		if g < 0 {
@@ -91,7 +93,8 @@ func (l *labels) positions(d *structured.Dataset, i int, p *predictions.Predicti
 }
 
 // entities adds the entities, and returns the missed ones and those that were made up.
-func (l *labels) entities(d *structured.Dataset, i int, p *predictions.Prediction, places *text.Places, to *Review) []Part {
+func (l *labels) entities(d *structured.Dataset, i int, p *predictions.Prediction,
+	places *text.Places, to *Review) []Part {
 	l.gold, l.best = l.rules.Of(l.gold[:0], d.Gold(i)), l.rules.Of(l.best[:0], p.Labels)
 	to.ClaimUnits = "entities"
 	to.Gold += len(l.gold)
@@ -125,7 +128,9 @@ func (l *labels) entities(d *structured.Dataset, i int, p *predictions.Predictio
 		part.Confidence = &sure
 		wrong = append(wrong, part)
 	}
-	slices.SortStableFunc(wrong, func(a, b Part) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
+	slices.SortStableFunc(wrong, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
+	})
 	return wrong
 }
 

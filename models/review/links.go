@@ -72,9 +72,11 @@ func (r links) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *
 		}
 		switch name := fmt.Sprintf("%d-%d", at/m, at%m); {
 		case kind&predicted != 0 && kind&possible == 0:
-			wrong = append(wrong, Part{Kind: "link", First: at / m, Last: at % m, Text: pair(), Predicted: name, Confidence: finite(margin)})
+			wrong = append(wrong, Part{Kind: "link", First: at / m, Last: at % m, Text: pair(), Predicted: name,
+				Confidence: finite(margin)})
 		case kind&predicted == 0 && kind&sure != 0:
-			wrong = append(wrong, Part{Kind: "link", First: at / m, Last: at % m, Text: pair(), Gold: name, Confidence: finite(missing)})
+			wrong = append(wrong, Part{Kind: "link", First: at / m, Last: at % m, Text: pair(), Gold: name,
+				Confidence: finite(missing)})
 		}
 	}
 	to.Gold += gold

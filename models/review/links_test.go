@@ -8,11 +8,13 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 )
 
-// Wrong are predicted links that are not possible, and sure links that were missed; possible links may be predicted or not.
+// Wrong are predicted links that are not possible, and sure links that were missed; possible links may be predicted or
+// not.
 func TestLinks(t *testing.T) {
 	c := &alignments.Corpus{
 		Name: "x", Words: []string{"a", "b", "A", "B", "C"}, Offsets: []int{0, 5}, Sources: []int{2},
-		Links: []alignments.Link{{Source: 0, Target: 0, Sure: true}, {Source: 1, Target: 1, Sure: true}, {Source: 1, Target: 2}}, LinksAt: []int{0, 3},
+		Links: []alignments.Link{{Source: 0, Target: 0, Sure: true}, {Source: 1, Target: 1, Sure: true},
+			{Source: 1, Target: 2}}, LinksAt: []int{0, 3},
 	}
 	d := c.Dataset()
 	for _, each := range []struct {
@@ -39,7 +41,8 @@ func TestLinks(t *testing.T) {
 			}
 		}
 		if !slices.Equal(wrong, each.wrong) || to.Chosen.Right != each.right || to.Gold != 2 {
-			t.Errorf("%v: wrong %q, %d right of %d, want %q, %d of 2", each.y, wrong, to.Chosen.Right, to.Gold, each.wrong, each.right)
+			t.Errorf("%v: wrong %q, %d right of %d, want %q, %d of 2", each.y, wrong, to.Chosen.Right,
+				to.Gold, each.wrong, each.right)
 		}
 	}
 }

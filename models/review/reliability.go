@@ -80,7 +80,8 @@ func (c *Calibration) writeCSV(w io.Writer) error {
 			continue
 		}
 		for _, b := range r.Bins {
-			if _, err := fmt.Fprintf(w, "%s,%.6g,%.6g,%d,%.6g,%.6g\n", r.Units, b.Low, b.High, b.Count, b.Confidence, b.Accuracy); err != nil {
+			if _, err := fmt.Fprintf(w, "%s,%.6g,%.6g,%d,%.6g,%.6g\n", r.Units, b.Low, b.High, b.Count,
+				b.Confidence, b.Accuracy); err != nil {
 				return err
 			}
 		}

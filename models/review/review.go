@@ -61,18 +61,20 @@ type Example struct {
 	Entropy     *float64 `json:"entropy,omitempty"`     // of the distribution of outputs, in nats
 	Confidence  *float64 `json:"confidence,omitempty"`  // the largest of its parts
 	Wrong       int      `json:"wrong"`                 // wrong parts
-	Parts       []Part   `json:"parts"`                 // the wrong parts of which the model was most sure, at most 20 (5 of graphs), in order
+	// the wrong parts of which the model was most sure, at most 20 (5 of graphs), in order
+	Parts []Part `json:"parts"`
 }
 
 // Part is a wrong part of an output.
 type Part struct {
-	Kind            string   `json:"kind"`                       // token, entity, arc, box, link, variable or region
-	First           int      `json:"first"`                      // first position, from 0; for links the source item
-	Last            int      `json:"last"`                       // last position; for links the target item
-	Text            string   `json:"text,omitempty"`             // of the positions
-	Gold            string   `json:"gold,omitempty"`             // absent: there is none here
-	Predicted       string   `json:"predicted,omitempty"`        // absent: it was missed
-	Confidence      *float64 `json:"confidence,omitempty"`       // probability of the wrong answer, of a missed entity the mean of the labels in its place; of links, the margin
+	Kind      string `json:"kind"`                // token, entity, arc, box, link, variable or region
+	First     int    `json:"first"`               // first position, from 0; for links the source item
+	Last      int    `json:"last"`                // last position; for links the target item
+	Text      string `json:"text,omitempty"`      // of the positions
+	Gold      string `json:"gold,omitempty"`      // absent: there is none here
+	Predicted string `json:"predicted,omitempty"` // absent: it was missed
+	// probability of the wrong answer, of a missed entity the mean of the labels in its place; of links, the margin
+	Confidence      *float64 `json:"confidence,omitempty"`
 	GoldProbability *float64 `json:"gold_probability,omitempty"` // of the gold one
 }
 
@@ -103,7 +105,9 @@ func (r *Review) addExample(d *structured.Dataset, i int, p *predictions.Predict
 	if len(parts) > most {
 		slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(number(b.Confidence), number(a.Confidence)) })
 		parts = parts[:most]
-		slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
+		slices.SortStableFunc(parts, func(a, b Part) int {
+			return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
+		})
 	}
 	e.Parts = slices.Clone(parts)
 	r.Wrong++
@@ -112,7 +116,8 @@ func (r *Review) addExample(d *structured.Dataset, i int, p *predictions.Predict
 }
 
 // addValued adds an example that is ranked by a measure, the lowest first.
-func (r *Review) addValued(d *structured.Dataset, i int, p *predictions.Prediction, parts []Part, measure string, value float64) {
+func (r *Review) addValued(d *structured.Dataset, i int, p *predictions.Prediction, parts []Part,
+	measure string, value float64) {
 	e := r.addExample(d, i, p, parts)
 	e.Measure, e.Value, r.byValue = measure, &value, true
 }

@@ -11,7 +11,8 @@ import (
 )
 
 func TestReliability(t *testing.T) {
-	events := []Event{{Confidence: 0, Right: false}, {Confidence: 1, Right: true}, {Confidence: 1, Right: false}, {Confidence: 0.95, Right: true}, {Confidence: 0.2, Right: true}}
+	events := []Event{{Confidence: 0, Right: false}, {Confidence: 1, Right: true}, {Confidence: 1, Right: false},
+		{Confidence: 0.95, Right: true}, {Confidence: 0.2, Right: true}}
 	r := newReliability("tokens", events)
 	// 0.2 is the upper end of the third bin, 0 the lower end of the first.
 	if len(r.Bins) != 3 || r.Bins[0].Count != 1 || r.Bins[1].Low != 2.0/Bins || r.Bins[2].Count != 3 {
@@ -31,27 +32,32 @@ func TestCurve(t *testing.T) {
 		{0.3, true, true}, {0.9, true, true}, {0.5, false, false}, {0.5, true, true}, {0.1, false, false},
 	}}
 	c := r.Curve()
-	want := []Point{{0.9, 1, 0.25, 0.4, 1, 1}, {0.5, 2.0 / 3, 0.5, 4.0 / 7, 3, 2}, {0.3, 0.75, 0.75, 0.75, 4, 3}, {0.1, 0.6, 0.75, 2.0 / 3, 5, 3}}
+	want := []Point{{0.9, 1, 0.25, 0.4, 1, 1}, {0.5, 2.0 / 3, 0.5, 4.0 / 7, 3, 2}, {0.3, 0.75, 0.75, 0.75, 4, 3},
+		{0.1, 0.6, 0.75, 2.0 / 3, 5, 3}}
 	if len(c.Points) != len(want) {
 		t.Fatalf("%+v", c.Points)
 	}
 	for k, p := range c.Points {
-		if math.Abs(p.F1-want[k].F1) > 1e-12 || math.Abs(p.Precision-want[k].Precision) > 1e-12 || p.Recall != want[k].Recall || p.Predicted != want[k].Predicted || p.Threshold != want[k].Threshold {
+		if math.Abs(p.F1-want[k].F1) > 1e-12 || math.Abs(p.Precision-want[k].Precision) > 1e-12 ||
+			p.Recall != want[k].Recall || p.Predicted != want[k].Predicted || p.Threshold != want[k].Threshold {
 			t.Errorf("%+v, expected %+v", p, want[k])
 		}
 	}
-	if math.Abs(c.Area-(0.25+0.25*2/3+0.25*0.75)) > 1e-12 || c.Best.Threshold != 0.3 || c.Recall != 0.5 || math.Abs(c.Precision-2.0/3) > 1e-12 {
+	if math.Abs(c.Area-(0.25+0.25*2/3+0.25*0.75)) > 1e-12 || c.Best.Threshold != 0.3 || c.Recall != 0.5 ||
+		math.Abs(c.Precision-2.0/3) > 1e-12 {
 		t.Errorf("%+v", c)
 	}
 	var b strings.Builder
-	if err := c.writeCSV(&b); err != nil || !strings.HasPrefix(b.String(), "threshold,precision,recall,f1,predicted,right,gold\n0.9,1,0.25,0.4,1,1,4\n") {
+	if err := c.writeCSV(&b); err != nil ||
+		!strings.HasPrefix(b.String(), "threshold,precision,recall,f1,predicted,right,gold\n0.9,1,0.25,0.4,1,1,4\n") {
 		t.Error(b.String())
 	}
 	many := &Review{Units: "tokens"}
 	for k := range 10000 {
 		many.Parts = append(many.Parts, Event{float64(k) / 10000, true, true})
 	}
-	if c := many.Curve(); len(c.Points) > mostPoints+1 || c.Points[len(c.Points)-1].Recall != 1 || math.Abs(c.Area-1) > 1e-9 {
+	if c := many.Curve(); len(c.Points) > mostPoints+1 || c.Points[len(c.Points)-1].Recall != 1 ||
+		math.Abs(c.Area-1) > 1e-9 {
 		t.Errorf("%d points, area %v", len(c.Points), c.Area)
 	}
 }
@@ -59,29 +65,35 @@ func TestCurve(t *testing.T) {
 // Missed and made-up entities are parts of their example; the example of which the model was most sure comes first.
 func TestLabels(t *testing.T) {
 	names := structured.NewAlphabet("O", "B-x", "I-x")
-	d := &structured.Dataset{Name: "d", Alphabet: names, Offsets: []int{0, 2, 4, 5, 6}, Labels: []int32{1, 2, 0, 0, 0, -1}, LabelSets: [][]int32{nil}}
+	d := &structured.Dataset{Name: "d", Alphabet: names, Offsets: []int{0, 2, 4, 5, 6}, Labels: []int32{1, 2, 0, 0, 0, -1},
+		LabelSets: [][]int32{nil}}
 	marginals := func(p ...float32) []float32 { return p }
 	span := func(first, last int, p float64) predictions.Span {
 		return predictions.Span{Entity: chains.Entity{First: first, Last: last}, Probability: p}
 	}
 	r, by := &Review{Probabilities: true}, Labels(names, "token")
 	for i, p := range []predictions.Prediction{
-		{Output: predictions.Output{Labels: []int32{1, 0}, Probability: 0.4}, Marginals: marginals(0.1, 0.9, 0, 0.7, 0, 0.3), Spans: []predictions.Span{span(0, 0, 0.5), span(0, 1, 0.4)}},
-		{Output: predictions.Output{Labels: []int32{0, 1}, Probability: 0.7}, Marginals: marginals(1, 0, 0, 0.2, 0.8, 0), Spans: []predictions.Span{span(1, 1, 0.8)}},
+		{Output: predictions.Output{Labels: []int32{1, 0}, Probability: 0.4}, Marginals: marginals(0.1, 0.9, 0, 0.7, 0, 0.3),
+			Spans: []predictions.Span{span(0, 0, 0.5), span(0, 1, 0.4)}},
+		{Output: predictions.Output{Labels: []int32{0, 1}, Probability: 0.7}, Marginals: marginals(1, 0, 0, 0.2, 0.8, 0),
+			Spans: []predictions.Span{span(1, 1, 0.8)}},
 		{Output: predictions.Output{Labels: []int32{0}}, Marginals: marginals(1, 0, 0)},
 		{Output: predictions.Output{Labels: []int32{1}}, Marginals: marginals(0.4, 0.6, 0)},
 	} {
 		by.Add(d, i, &p, r)
 	}
 	r.Worst(5)
-	if r.All != 3 || r.Wrong != 2 || len(r.Parts) != 5 || len(r.Entities) != 2 || r.Gold != 1 || r.Chosen != (Counts{2, 0, 0}) || len(r.Claims) != 3 {
+	if r.All != 3 || r.Wrong != 2 || len(r.Parts) != 5 || len(r.Entities) != 2 || r.Gold != 1 ||
+		r.Chosen != (Counts{2, 0, 0}) || len(r.Claims) != 3 {
 		t.Fatalf("%+v", r)
 	}
-	if e := r.Examples[0]; e.ID != "1" || *e.Confidence != 0.8 || e.Wrong != 1 || e.Parts[0].Predicted != "x" || e.Parts[0].Gold != "" {
+	if e := r.Examples[0]; e.ID != "1" || *e.Confidence != 0.8 || e.Wrong != 1 || e.Parts[0].Predicted != "x" ||
+		e.Parts[0].Gold != "" {
 		t.Errorf("%+v", e)
 	}
 	e := r.Examples[1]
-	if math.Abs(*e.Confidence-0.7) > 1e-6 || *e.Probability != 0.4 || e.Wrong != 2 || e.Parts[1].Gold != "x" || *e.Parts[1].GoldProbability != 0.4 || e.Parts[0].Predicted != "x" {
+	if math.Abs(*e.Confidence-0.7) > 1e-6 || *e.Probability != 0.4 || e.Wrong != 2 || e.Parts[1].Gold != "x" ||
+		*e.Parts[1].GoldProbability != 0.4 || e.Parts[0].Predicted != "x" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -96,8 +108,10 @@ func TestDoubt(t *testing.T) {
 		return predictions.Span{Entity: chains.Entity{First: first, Last: last}, Probability: p}
 	}
 	for i, p := range []predictions.Prediction{
-		{Output: predictions.Output{Labels: []int32{1, 2}}, Marginals: []float32{0, 1, 0, 0.3, 0, 0.7}, Spans: []predictions.Span{span(0, 0, 0.3), span(0, 1, 0.7)}},
-		{Output: predictions.Output{Labels: []int32{0, 0}}, Marginals: []float32{0.6, 0.4, 0, 0.9, 0, 0.1}, Spans: []predictions.Span{span(0, 1, 0.1)}},
+		{Output: predictions.Output{Labels: []int32{1, 2}}, Marginals: []float32{0, 1, 0, 0.3, 0, 0.7},
+			Spans: []predictions.Span{span(0, 0, 0.3), span(0, 1, 0.7)}},
+		{Output: predictions.Output{Labels: []int32{0, 0}}, Marginals: []float32{0.6, 0.4, 0, 0.9, 0, 0.1},
+			Spans: []predictions.Span{span(0, 1, 0.1)}},
 	} {
 		by.Add(d, i, &p, r)
 	}

@@ -18,7 +18,8 @@ func (c *Calibration) String() string {
 
 // String says where the curve has its largest F1.
 func (c *Curve) String() string {
-	return fmt.Sprintf("%s: average precision %.2f %%; largest F1 %.2f %% (precision %.2f %%, recall %.2f %%) at a %s of %.4g or more",
+	return fmt.Sprintf("%s: average precision %.2f %%; largest F1 %.2f %% (precision %.2f %%, recall %.2f %%) "+
+		"at a %s of %.4g or more",
 		c.Units, 100*c.Area, 100*c.Best.F1, 100*c.Best.Precision, 100*c.Best.Recall, c.Scale, c.Best.Threshold)
 }
 

@@ -32,7 +32,8 @@ func (r *transcript) Add(d *structured.Dataset, i int, p *predictions.Prediction
 	if right {
 		return
 	}
-	part := Part{Kind: "line", Last: max(0, d.Length(i)-1), Gold: lines.Joined(gold, d.Alphabet), Predicted: lines.Joined(p.Labels, r.names)}
+	part := Part{Kind: "line", Last: max(0, d.Length(i)-1), Gold: lines.Joined(gold, d.Alphabet),
+		Predicted: lines.Joined(p.Labels, r.names)}
 	if to.Probabilities {
 		probability := p.Probability
 		part.Confidence = &probability

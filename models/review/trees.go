@@ -36,7 +36,8 @@ func (a *arcs) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *
 			to.Parts = append(to.Parts, Event{q, right, right})
 		}
 		if !right {
-			part.Text, part.Gold, part.Predicted = places.Text(t, t), fmt.Sprintf("%d %s", gold.Heads[t], goldName), fmt.Sprintf("%d %s", h, name)
+			part.Text, part.Gold, part.Predicted = places.Text(t, t), fmt.Sprintf("%d %s", gold.Heads[t], goldName),
+				fmt.Sprintf("%d %s", h, name)
 			wrong = append(wrong, part)
 		}
 	}

@@ -61,11 +61,13 @@ func parseAxis(text string) (axis, error) {
 	a := axis{name: s.Name}
 	switch {
 	case !ok:
-		return a, structured.BadInput("--grid %s: unknown setting %q%s", text, name, settings.Suggest(config.Settings(&c), name))
+		return a, structured.BadInput("--grid %s: unknown setting %q%s", text, name,
+			settings.Suggest(config.Settings(&c), name))
 	case s.Run:
 		return a, structured.BadInput("--grid %s: %s does not change the model; name a setting that does", text, name)
 	case s.Name == "dev" || s.Name == "test":
-		return a, structured.BadInput("--grid %s: settings are compared on the same data; name one that is trained with", text)
+		return a, structured.BadInput("--grid %s: settings are compared on the same data; name one that is trained with",
+			text)
 	}
 	var err error
 	if kind, _, _ := strings.Cut(values, ":"); kind == "log" || kind == "lin" {
@@ -101,7 +103,8 @@ func (a *axis) parseInterval(text, values string, s settings.Setting) error {
 		return structured.BadInput("--grid %s: %s is not a number; list its values with commas between", text, s.Name)
 	}
 	parts := strings.Split(values, ":")
-	bad := structured.BadInput("--grid %s: expected %s:LOW:HIGH:COUNT, or %[2]s:LOW:HIGH to draw from at random, with LOW below HIGH",
+	bad := structured.BadInput("--grid %s: expected %s:LOW:HIGH:COUNT, or %[2]s:LOW:HIGH to draw from at "+
+		"random, with LOW below HIGH",
 		text, parts[0])
 	if len(parts) < 3 || len(parts) > 4 {
 		return bad

@@ -99,7 +99,8 @@ func TestDraws(t *testing.T) {
 			t.Errorf("%v is drawn twice", c)
 		}
 	}
-	if len(all) != 12 || len(draw([]axis{choice}, 5, 3)) != 2 || !slices.EqualFunc(all, draw([]axis{choice, lin}, 12, 3), slices.Equal) {
+	if len(all) != 12 || len(draw([]axis{choice}, 5, 3)) != 2 ||
+		!slices.EqualFunc(all, draw([]axis{choice, lin}, 12, 3), slices.Equal) {
 		t.Errorf("got %v", all)
 	}
 }

@@ -22,7 +22,8 @@ import (
 // Config holds all settings of a sweep: those of a training, and which of them vary. Its tags are like those of
 // config.Config.
 type Config struct {
-	config.Config `yaml:"-"` // common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
+	// common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
+	config.Config `yaml:"-"`
 
 	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting and the values to try, as reg=0.1,1,10 or reg=log:0.01:10:7 (docs/guide/tuning.md)"`
 	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw N combinations that cover the ranges evenly (reg=log:0.01:10); 0 tries all"`
@@ -84,7 +85,8 @@ func (s *Config) check() error {
 	case s.Baselines == "on":
 		return structured.BadInput("--baselines on: a sweep compares settings, not baselines; vary method or edges instead")
 	case s.Path:
-		return structured.BadInput("--path: a sweep trains every setting at one strength; give --grid reg=…, or dsp train --path")
+		return structured.BadInput("--path: a sweep trains every setting at one strength; give --grid " +
+			"reg=…, or dsp train --path")
 	case s.Folds == 1:
 		return structured.BadInput("--folds 1: expected at least 2, to hold one out and train on the rest")
 	case s.Folds > 0 && s.Dev != "":
@@ -142,7 +144,8 @@ func (s *Config) combinations(axes []axis) ([][]string, error) {
 	n := 1
 	for k, a := range axes {
 		if a.values == nil {
-			return nil, structured.BadInput("--grid %s: say how many values (%s:COUNT), or draw them with --random N", s.Grid[k], s.Grid[k])
+			return nil, structured.BadInput("--grid %s: say how many values (%s:COUNT), or draw them with --random N", s.Grid[k],
+				s.Grid[k])
 		}
 		if n *= len(a.values); n > mostTrials {
 			return nil, structured.BadInput("--grid: more than %d combinations; draw some of them with --random N", mostTrials)

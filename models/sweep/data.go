@@ -40,7 +40,8 @@ type readings struct {
 }
 
 func newDataSets(s *Config, log *slog.Logger) *dataSets {
-	return &dataSets{folds: s.Folds, seed: s.Seed, log: log, files: map[string]*readings{}, fitted: map[string]*models.Data{}, uses: map[string]int{}}
+	return &dataSets{folds: s.Folds, seed: s.Seed, log: log, files: map[string]*readings{},
+		fitted: map[string]*models.Data{}, uses: map[string]int{}}
 }
 
 // inputSettings are the settings that decide how inputs are made from what was read.
@@ -122,7 +123,8 @@ func (d *dataSets) read(from *models.Resolved) (*readings, error) {
 	r := &readings{data: raw}
 	if d.folds > 0 {
 		if r.data.Packed() {
-			return nil, structured.BadInput("--folds %d: %s is packed with attributes that were numbered on all of it; make folds of the data that it was made from", d.folds, c.Train)
+			return nil, structured.BadInput("--folds %d: %s is packed with attributes that were numbered on all of it; make "+
+				"folds of the data that it was made from", d.folds, c.Train)
 		}
 		if err := checkFolds(r.data.Train, d.folds); err != nil {
 			return nil, err

@@ -62,7 +62,8 @@ func makeFolder(s *Config) (release func() error, err error) {
 		return nil, fmt.Errorf("--out: %w", err)
 	}
 	if _, found := os.Stat(filepath.Join(s.Out, configFile)); found == nil && s.Resume == "" {
-		err = structured.BadInput("--out %s: there is a sweep already; continue it with --resume %s, or name another folder", s.Out, s.Out)
+		err = structured.BadInput("--out %s: there is a sweep already; continue it with --resume %s, or name another folder",
+			s.Out, s.Out)
 	} else if err = host.WriteFile(filepath.Join(s.Out, configFile), s.Write); err != nil {
 		err = structured.BadInput("--out: cannot write there: %w", err)
 	}
@@ -80,8 +81,10 @@ func checkResumed(s *Config) error {
 	}
 	before := Settings(&was)
 	for i, now := range Settings(s) {
-		if then, now := fmt.Sprint(before[i].Value.Interface()), fmt.Sprint(now.Value.Interface()); !before[i].Run && then != now {
-			return structured.BadInput("--resume %s: the sweep has --%s %s, not %s; leave it out, or start a new sweep", s.Resume,
+		if then, now := fmt.Sprint(before[i].Value.Interface()), fmt.Sprint(now.Value.Interface()); !before[i].Run &&
+			then != now {
+			return structured.BadInput("--resume %s: the sweep has --%s %s, not %s; leave it out, or start a new sweep",
+				s.Resume,
 				before[i].Name, then, now)
 		}
 	}

@@ -226,7 +226,9 @@ func (s *sweep) picture(best *trial) *curves.Comparison {
 // scatter shows every trial as a point, in a panel for each setting that varies; one that is a choice may be the colour
 // instead.
 func (s *sweep) scatter(c *curves.Comparison, axes []varied) {
-	colour := slices.IndexFunc(axes, func(v varied) bool { return !v.number && len(v.values) > 1 && len(v.values) <= mostSeries })
+	colour := slices.IndexFunc(axes, func(v varied) bool {
+		return !v.number && len(v.values) > 1 && len(v.values) <= mostSeries
+	})
 	if colour >= 0 && len(axes) > 1 {
 		c.Legend = axes[colour].name
 	}

@@ -15,11 +15,13 @@ import (
 )
 
 // tried is a sweep of settings whose metrics are known, the first ones of the names vary last; NaN: training failed.
-func tried(t *testing.T, names []string, values [][]string, of func(d *structured.Metrics) float64, metrics ...float64) *sweep {
+func tried(t *testing.T, names []string, values [][]string, of func(d *structured.Metrics) float64,
+	metrics ...float64) *sweep {
 	t.Helper()
 	s := &sweep{metric: metric{tasks.Metric{Label: "accuracy", Of: of}}}
 	for k, m := range metrics {
-		x := &trial{Trial: Trial{Number: k + 1, Metric: record.Number(m), Deviation: record.Number(math.NaN())}, config: config.Default(), names: names}
+		x := &trial{Trial: Trial{Number: k + 1, Metric: record.Number(m), Deviation: record.Number(math.NaN())},
+			config: config.Default(), names: names}
 		if math.IsNaN(m) {
 			x.Error = "diverged"
 		}
@@ -93,8 +95,9 @@ func TestPictureOfGrid(t *testing.T) {
 	got := s.picture(s.trials[8])
 	want := &curves.Comparison{
 		Value: "accuracy on dev, %", Legend: "method",
-		Title:   "Best is method=svrg, reg=0.1, batch=1: accuracy 90.00 % on dev; no smaller reg was tried",
-		Caption: "12 settings, 2 of which failed; bars are standard deviations of the difference to the best, over data like dev; the best batch at each point",
+		Title: "Best is method=svrg, reg=0.1, batch=1: accuracy 90.00 % on dev; no smaller reg was tried",
+		Caption: "12 settings, 2 of which failed; bars are standard deviations of the difference to the best, over data " +
+			"like dev; the best batch at each point",
 		Panels: []curves.Panel{{Label: "reg", Log: true, Series: []curves.Series{
 			{Name: "bcfw", Joined: true, Points: []curves.Point{{X: 0.1, Y: 70}, {X: 1, Y: 80}, {X: 10, Y: 60, Deviation: 2}}},
 			{Name: "svrg", Joined: true, Points: []curves.Point{{X: 0.1, Y: 90}, {X: 1, Y: 40}}},
@@ -108,9 +111,11 @@ func TestPictureOfGrid(t *testing.T) {
 // One setting is one line without a legend; objectives are as they are, and less is better.
 func TestPictureOfOneSetting(t *testing.T) {
 	s := tried(t, []string{"method"}, [][]string{{"bcfw", "svrg", "sdca"}}, nil, 3, 2, 4)
-	want := &curves.Comparison{Value: "accuracy", Title: "Best is method=svrg: accuracy 2", Caption: "3 settings", Panels: []curves.Panel{{
-		Label: "method", Whole: true, Names: []string{"bcfw", "svrg", "sdca"}, Series: []curves.Series{{Points: []curves.Point{{X: 0, Y: 3}, {X: 1, Y: 2}, {X: 2, Y: 4}}}},
-	}}}
+	want := &curves.Comparison{Value: "accuracy", Title: "Best is method=svrg: accuracy 2",
+		Caption: "3 settings", Panels: []curves.Panel{{
+			Label: "method", Whole: true, Names: []string{"bcfw", "svrg", "sdca"},
+			Series: []curves.Series{{Points: []curves.Point{{X: 0, Y: 3}, {X: 1, Y: 2}, {X: 2, Y: 4}}}},
+		}}}
 	if got := s.picture(s.trials[1]); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nexpected\n%+v", got, want)
 	}
@@ -119,9 +124,12 @@ func TestPictureOfOneSetting(t *testing.T) {
 	for k := range s.trials {
 		s.trials[k].Folds, s.trials[k].Deviation = make([]record.Number, 5), record.Number(k)/100
 	}
-	want = &curves.Comparison{Value: "accuracy on what is held out, %", Title: "Best is batch=3: accuracy 30.00 % ± 2.00 % over 5 folds; no larger batch was tried",
+	want = &curves.Comparison{Value: "accuracy on what is held out, %", Title: "Best is batch=3: accuracy 30.00 % ± " +
+		"2.00 % over 5 folds; no larger batch was tried",
 		Caption: "3 settings; means over 5 folds with standard deviations", Panels: []curves.Panel{{
-			Label: "batch", Whole: true, Series: []curves.Series{{Joined: true, Points: []curves.Point{{X: 1, Y: 10}, {X: 2, Y: 20, Deviation: 1}, {X: 3, Y: 30, Deviation: 2}}}},
+			Label: "batch", Whole: true,
+			Series: []curves.Series{
+				{Joined: true, Points: []curves.Point{{X: 1, Y: 10}, {X: 2, Y: 20, Deviation: 1}, {X: 3, Y: 30, Deviation: 2}}}},
 		}}}
 	if got := s.picture(s.trials[2]); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nexpected\n%+v", got, want)
@@ -134,12 +142,14 @@ func TestPictureOfOneSetting(t *testing.T) {
 
 // Settings drawn at random are points, in a panel for each number; a choice is their colour.
 func TestPictureOfDraws(t *testing.T) {
-	s := tried(t, []string{"method", "reg"}, [][]string{{"bcfw", "svrg"}, {"1", "10", "0.1"}}, share, .5, .6, .7, .4, .3, math.NaN())
+	s := tried(t, []string{"method", "reg"}, [][]string{{"bcfw", "svrg"}, {"1", "10", "0.1"}}, share, .5,
+		.6, .7, .4, .3, math.NaN())
 	s.Random = 6
 	s.Grid = settings.Ranges{"method=bcfw,svrg", "reg=log:0.1..10"}
 	got := s.picture(s.trials[2])
 	want := []curves.Panel{{Label: "reg", Log: true, Series: []curves.Series{
-		{Name: "bcfw", Points: []curves.Point{{X: 1, Y: 50}, {X: 10, Y: 60}, {X: 0.1, Y: 70}}}, {Name: "svrg", Points: []curves.Point{{X: 1, Y: 40}, {X: 10, Y: 30}}},
+		{Name: "bcfw", Points: []curves.Point{{X: 1, Y: 50}, {X: 10, Y: 60}, {X: 0.1, Y: 70}}},
+		{Name: "svrg", Points: []curves.Point{{X: 1, Y: 40}, {X: 10, Y: 30}}},
 	}}}
 	if got.Legend != "method" || !reflect.DeepEqual(got.Panels, want) {
 		t.Errorf("%+v\nexpected\n%+v", got, want)
@@ -148,8 +158,10 @@ func TestPictureOfDraws(t *testing.T) {
 	s.Random = 4
 	got = s.picture(s.trials[2])
 	want = []curves.Panel{
-		{Label: "batch", Whole: true, Series: []curves.Series{{Points: []curves.Point{{X: 1, Y: 50}, {X: 1, Y: 60}, {X: 2, Y: 70}, {X: 2, Y: 40}}}}},
-		{Label: "reg", Whole: true, Series: []curves.Series{{Points: []curves.Point{{X: 1, Y: 50}, {X: 3, Y: 60}, {X: 1, Y: 70}, {X: 3, Y: 40}}}}},
+		{Label: "batch", Whole: true,
+			Series: []curves.Series{{Points: []curves.Point{{X: 1, Y: 50}, {X: 1, Y: 60}, {X: 2, Y: 70}, {X: 2, Y: 40}}}}},
+		{Label: "reg", Whole: true,
+			Series: []curves.Series{{Points: []curves.Point{{X: 1, Y: 50}, {X: 3, Y: 60}, {X: 1, Y: 70}, {X: 3, Y: 40}}}}},
 	}
 	if got.Legend != "" || !reflect.DeepEqual(got.Panels, want) {
 		t.Errorf("%+v\nexpected\n%+v", got, want)
@@ -162,15 +174,18 @@ func TestPictureOfManySettings(t *testing.T) {
 	for k := range values {
 		values[k] = fmt.Sprint(k + 1)
 	}
-	many := tried(t, []string{"batch", "reg"}, [][]string{values, values}, share, make([]float64, len(values)*len(values))...)
+	many := tried(t, []string{"batch", "reg"}, [][]string{values, values}, share,
+		make([]float64, len(values)*len(values))...)
 	if got := many.picture(many.trials[0]); len(got.Panels) != 2 || got.Legend != "" {
 		t.Errorf("%d panels, legend %q, expected a panel for each setting", len(got.Panels), got.Legend)
 	}
 	few := tried(t, []string{"method", "reg"}, [][]string{{"bcfw", "svrg"}, values}, share, metrics...)
-	if got := few.picture(few.trials[0]); len(got.Panels) != 1 || got.Legend != "method" || len(got.Panels[0].Series) != 2 {
+	if got := few.picture(few.trials[0]); len(got.Panels) != 1 || got.Legend != "method" ||
+		len(got.Panels[0].Series) != 2 {
 		t.Errorf("%+v, expected a line for each method", got)
 	}
-	most := tried(t, []string{"batch", "reg"}, [][]string{values[:mostSeries], values}, share, make([]float64, mostSeries*len(values))...)
+	most := tried(t, []string{"batch", "reg"}, [][]string{values[:mostSeries], values}, share,
+		make([]float64, mostSeries*len(values))...)
 	if got := most.picture(most.trials[0]); len(got.Panels) != 1 || len(got.Panels[0].Series) != mostSeries {
 		t.Errorf("%d panels, expected one with %d lines", len(got.Panels), mostSeries)
 	}

@@ -46,7 +46,8 @@ func ReadRecorded(dir string) (*Recorded, error) {
 	if _, err := host.ReadJournal(path, done.keep(path)); err != nil {
 		return nil, err
 	}
-	r := &Recorded{Config: c, Metric: "metric", Percent: c.Metric != "objective", All: len(all), Best: filepath.Join(dir, bestFolder), Picture: filepath.Join(dir, "sweep.svg")}
+	r := &Recorded{Config: c, Metric: "metric", Percent: c.Metric != "objective", All: len(all),
+		Best: filepath.Join(dir, bestFolder), Picture: filepath.Join(dir, "sweep.svg")}
 	m := metric{tasks.Metric{Name: c.Metric, Label: r.Metric}}
 	for _, t := range tasks.All() {
 		for _, known := range t.Metrics {

@@ -14,7 +14,8 @@ import (
 const keptNumbers = 30000
 
 // count returns what the metric of weights on the development data is made of; nil if the outputs do not have it.
-func (s *sweep) count(ctx context.Context, r *training.Problem, w []float32, data *models.Data, threads int) (intervals.Counts, error) {
+func (s *sweep) count(ctx context.Context, r *training.Problem, w []float32, data *models.Data,
+	threads int) (intervals.Counts, error) {
 	m := r.ModelWith(w)
 	sample := intervals.New(&m.Config, m.Labels, data.Dev, false)
 	if _, err := m.Compare(ctx, data.Dev, false, predictions.Options{Threads: threads}, sample.Keep); err != nil {
@@ -84,7 +85,8 @@ func toldApart(ranked []*trial) string {
 		return ""
 	}
 	b := second.Behind
-	text := fmt.Sprintf("%s is %.2f points behind (95 %% interval %.2f to %.2f, p = %.2g)", second.name(), 100*b.Difference, 100*b.Low, 100*b.High, b.P)
+	text := fmt.Sprintf("%s is %.2f points behind (95 %% interval %.2f to %.2f, p = %.2g)", second.name(),
+		100*b.Difference, 100*b.Low, 100*b.High, b.P)
 	switch {
 	case near == 0:
 		return text + ": the best is told apart from all others"

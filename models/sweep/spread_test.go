@@ -20,8 +20,8 @@ import (
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// On development data every setting has the spread of its metric, and all but the best that of their difference to the best. A sweep that is
-// resumed from its file comes to the same finding.
+// On development data every setting has the spread of its metric, and all but the best that of their difference to the
+// best. A sweep that is resumed from its file comes to the same finding.
 func TestSpreadOnDevelopmentData(t *testing.T) {
 	s := smallSweep(t)
 	r := mustSweep(t, s)
@@ -29,14 +29,16 @@ func TestSpreadOnDevelopmentData(t *testing.T) {
 		if !(x.Deviation > 0) || x.Counts != nil || (x.Behind == nil) != (k == 0) {
 			t.Errorf("trial %d: %+v", k, x)
 		}
-		if b := x.Behind; b != nil && (b.Difference < 0 || b.Low > b.High || b.Difference != float64(r.Trials[0].Metric-x.Metric)) {
+		if b := x.Behind; b != nil &&
+			(b.Difference < 0 || b.Low > b.High || b.Difference != float64(r.Trials[0].Metric-x.Metric)) {
 			t.Errorf("trial %d: %+v", k, *b)
 		}
 	}
 	if !strings.Contains(r.Finding, "points behind (95 % interval") {
 		t.Error(r.Finding)
 	}
-	if svg, err := os.ReadFile(filepath.Join(s.Out, "sweep.svg")); err != nil || !bytes.Contains(svg, []byte("over data like dev")) {
+	if svg, err := os.ReadFile(filepath.Join(s.Out, "sweep.svg")); err != nil ||
+		!bytes.Contains(svg, []byte("over data like dev")) {
 		t.Errorf("sweep.svg: %v", err)
 	}
 
@@ -53,8 +55,8 @@ func TestSpreadOnDevelopmentData(t *testing.T) {
 	}
 }
 
-// What a metric is made of in sweep.jsonl gives that metric, with entities that begin with I, too, which strict rules leave
-// out: the model has seen towns only within entities.
+// What a metric is made of in sweep.jsonl gives that metric, with entities that begin with I, too, which strict rules
+// leave out: the model has seen towns only within entities.
 func TestCountsAreOfTheMetric(t *testing.T) {
 	var train, dev strings.Builder
 	for k := range 12 {
@@ -113,7 +115,8 @@ func TestToldApart(t *testing.T) {
 		}
 		compareWithBest(ranked)
 		start, end, _ := strings.Cut(text, "*")
-		if got := toldApart(ranked); !strings.HasPrefix(got, start) || !strings.HasSuffix(got, end) || (got == "") != (text == "") {
+		if got := toldApart(ranked); !strings.HasPrefix(got, start) || !strings.HasSuffix(got, end) ||
+			(got == "") != (text == "") {
 			t.Errorf("%q, expected %q", got, text)
 		}
 	}
@@ -122,7 +125,8 @@ func TestToldApart(t *testing.T) {
 	}
 }
 
-// The best of many settings that are all alike is hardly ever told apart from any other, although it was chosen on the same data.
+// The best of many settings that are all alike is hardly ever told apart from any other, although it was chosen on the
+// same data.
 func TestAlikeSettingsAreNotToldApart(t *testing.T) {
 	const sweeps, alternatives, sentences = 150, 5, 30
 	random := rand.New(rand.NewPCG(11, 1))
@@ -157,7 +161,8 @@ func TestAlikeSettingsAreNotToldApart(t *testing.T) {
 // Trials whose oracle answers with bounds say that their objective is relaxed, and those with exact answers do not.
 func TestTrialsSayRelaxed(t *testing.T) {
 	s := Default()
-	s.Task, s.Examples, s.Passes, s.Out, s.Device, s.Method = "graph", settings.Sizes{4, 2, 2}, 2, filepath.Join(t.TempDir(), "sweep"), "cpu", "casimir"
+	s.Task, s.Examples, s.Passes, s.Out, s.Device, s.Method = "graph", settings.Sizes{4, 2, 2}, 2,
+		filepath.Join(t.TempDir(), "sweep"), "cpu", "casimir"
 	s.Grid = settings.Ranges{"oracle=exact,relaxed"}
 	for _, x := range mustSweep(t, s).Trials {
 		if x.Relaxed != (x.Settings["oracle"] == "relaxed") {

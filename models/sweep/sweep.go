@@ -91,7 +91,8 @@ func Run(ctx context.Context, s Config, o training.TrainOptions) (best *Result, 
 				done++
 			}
 		}
-		err = fmt.Errorf("%w: %d of %d settings are done and kept; dsp sweep --resume %s continues", train.ErrInterrupted, done, len(w.trials), w.Out)
+		err = fmt.Errorf("%w: %d of %d settings are done and kept; dsp sweep --resume %s continues", train.ErrInterrupted,
+			done, len(w.trials), w.Out)
 	}
 	return nil, err
 }
@@ -281,7 +282,8 @@ func (s *sweep) note(ctx context.Context, u unit, done *score) error {
 			finished++
 		}
 	}
-	s.o.Log.Info(fmt.Sprintf("%d/%d %s: %s", finished, len(s.trials), t.name(), t.outcome(s.metric)), "seconds", fmt.Sprintf("%.2f", t.Seconds))
+	s.o.Log.Info(fmt.Sprintf("%d/%d %s: %s", finished, len(s.trials), t.name(), t.outcome(s.metric)), "seconds",
+		fmt.Sprintf("%.2f", t.Seconds))
 	return s.log.Add(t.Trial)
 }
 
@@ -301,7 +303,8 @@ func (s *sweep) conclude(ctx context.Context) (*Result, error) {
 	if best.Error != "" {
 		return nil, fmt.Errorf("no setting could be trained with; %s failed: %s", best.name(), best.Error)
 	}
-	result := &Result{Varied: best.names, Metric: s.metric.Name, Folds: s.Folds, Picture: filepath.Join(s.Out, pictureFile)}
+	result := &Result{Varied: best.names, Metric: s.metric.Name, Folds: s.Folds,
+		Picture: filepath.Join(s.Out, pictureFile)}
 	compareWithBest(ranked)
 	for _, t := range ranked {
 		shown := t.Trial

@@ -84,7 +84,8 @@ func timeless(trials []Trial) []Trial {
 	return all
 }
 
-// Each setting of a sweep on development data gives what it gives when trained alone, and the model is that of the best.
+// Each setting of a sweep on development data gives what it gives when trained alone, and the model is that of the
+// best.
 func TestSweepIsAsTrainingAlone(t *testing.T) {
 	s := smallSweep(t)
 	r := mustSweep(t, s)
@@ -98,7 +99,8 @@ func TestSweepIsAsTrainingAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if float64(trial.Metric) != alone.Dev.Get("token_accuracy") || float64(trial.Test) != alone.Test.Get("token_accuracy") ||
+		if float64(trial.Metric) != alone.Dev.Get("token_accuracy") ||
+			float64(trial.Test) != alone.Test.Get("token_accuracy") ||
 			trial.Objective != alone.Objective || trial.Gap != alone.Gap || trial.Passes != alone.Passes {
 			t.Errorf("%+v; alone %+v", trial, alone)
 		}
@@ -146,7 +148,8 @@ func TestJobsDoNotMatter(t *testing.T) {
 	}
 	trial := first.Trials[0]
 	mean, deviation := meanAndDeviation(trial.Folds)
-	if len(trial.Folds) != 3 || trial.Metric != mean || trial.Deviation != deviation || first.Best.Dev != nil || first.Best.Test == nil {
+	if len(trial.Folds) != 3 || trial.Metric != mean || trial.Deviation != deviation ||
+		first.Best.Dev != nil || first.Best.Test == nil {
 		t.Errorf("%+v, %+v", trial, first.Best)
 	}
 }
@@ -207,7 +210,8 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	log := slog.New(&stopper{Handler: slog.DiscardHandler, left: 2, stop: stop})
-	if _, err := Run(ctx, s, training.TrainOptions{Log: log}); !errors.Is(err, train.ErrInterrupted) || !strings.Contains(err.Error(), "2 of 4 settings") {
+	if _, err := Run(ctx, s, training.TrainOptions{Log: log}); !errors.Is(err, train.ErrInterrupted) ||
+		!strings.Contains(err.Error(), "2 of 4 settings") {
 		t.Fatalf("interrupted: %v", err)
 	}
 	path := filepath.Join(s.Out, trialsFile)
@@ -218,7 +222,8 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	if err := os.WriteFile(path, append(half, `{"trial":3,"set`...), 0o666); err != nil { // killed while writing
 		t.Fatal(err)
 	}
-	if _, err := Run(context.Background(), s, training.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--resume") {
+	if _, err := Run(context.Background(), s, training.TrainOptions{}); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "--resume") {
 		t.Errorf("begun again in the same folder: %v", err)
 	}
 	resumed, err := Read(s.Out)
@@ -227,7 +232,8 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	}
 	other := resumed
 	other.Reg = 3
-	if _, err := Run(context.Background(), other, training.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--reg auto, not 3") {
+	if _, err := Run(context.Background(), other, training.TrainOptions{}); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "--reg auto, not 3") {
 		t.Errorf("resumed as another: %v", err)
 	}
 	resumed.Jobs = 2
@@ -255,12 +261,14 @@ func TestSettingsMayFail(t *testing.T) {
 		t.Errorf("%+v", r.Trials)
 	}
 	s.Grid, s.Out = settings.Ranges{"lr=1e19,1e20"}, s.Out+"2"
-	if _, err := Run(context.Background(), s, training.TrainOptions{}); err == nil || structured.IsBadInput(err) || !strings.Contains(err.Error(), "no setting") {
+	if _, err := Run(context.Background(), s, training.TrainOptions{}); err == nil || structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "no setting") {
 		t.Errorf("all fail: %v", err)
 	}
 	s = smallSweep(t)
 	s.Loss = "crf"
-	if r := mustSweep(t, s); r.Trials[0].Settings["method"] != "svrg" || !strings.Contains(r.Trials[3].Error, "--method bcfw needs") {
+	if r := mustSweep(t, s); r.Trials[0].Settings["method"] != "svrg" ||
+		!strings.Contains(r.Trials[3].Error, "--method bcfw needs") {
 		t.Errorf("a method that the loss is not for: %+v", r.Trials)
 	}
 }
@@ -283,30 +291,37 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%+v", r.Trials)
 	}
 	for name, want := range map[string]string{"auto": "f1", "accuracy": "accuracy", "sequence": "sequence"} {
-		if m, err := taskNamed("tag").ChooseMetric(name, structured.NewAlphabet("O", "B-X", "I-X"), nil); err != nil || m.Name != want {
+		if m, err := taskNamed("tag").ChooseMetric(name, structured.NewAlphabet("O", "B-X", "I-X"), nil); err != nil ||
+			m.Name != want {
 			t.Errorf("%s of entity tags: %s, %v", name, m.Name, err)
 		}
 	}
 	for name, want := range map[string]string{"auto": "las", "las": "las", "uas": "uas", "objective": "objective"} {
-		if m, err := taskNamed("parse").ChooseMetric(name, structured.NewAlphabet("det", "root"), nil); err != nil || m.Name != want {
+		if m, err := taskNamed("parse").ChooseMetric(name, structured.NewAlphabet("det", "root"), nil); err != nil ||
+			m.Name != want {
 			t.Errorf("%s of trees: %s, %v", name, m.Name, err)
 		}
 	}
 	for task, name := range map[string]string{"tag": "las", "ocr": "uas", "parse": "accuracy"} {
-		if _, err := taskNamed(task).ChooseMetric(name, structured.NewAlphabet("a", "b"), nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--metric "+name) {
+		if _, err := taskNamed(task).ChooseMetric(name, structured.NewAlphabet("a", "b"), nil); !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), "--metric "+name) {
 			t.Errorf("%s with --task %s: %v", name, task, err)
 		}
 	}
 	partial := &structured.Dataset{Name: "dev", Offsets: []int{0, 2}, Labels: []int32{0, -1}, LabelSets: [][]int32{nil}}
-	if m, err := taskNamed("tag").ChooseMetric("auto", structured.NewAlphabet("O", "B-X", "I-X"), partial); err != nil || m.Name != "accuracy" {
+	if m, err := taskNamed("tag").ChooseMetric("auto", structured.NewAlphabet("O", "B-X", "I-X"), partial); err != nil ||
+		m.Name != "accuracy" {
 		t.Errorf("auto where no sequence is known throughout: %s, %v", m.Name, err)
 	}
-	if _, err := taskNamed("tag").ChooseMetric("f1", structured.NewAlphabet("O", "B-X", "I-X"), partial); !structured.IsBadInput(err) {
+	if _, err := taskNamed("tag").ChooseMetric("f1", structured.NewAlphabet("O", "B-X", "I-X"),
+		partial); !structured.IsBadInput(err) {
 		t.Errorf("f1 where no sequence is known throughout: %v", err)
 	}
-	m := structured.Metrics{Measures: []structured.Measure{{Name: "token_accuracy", Value: 0.9}, {Name: "sequence_error", Value: 0.75}}}
+	m := structured.Metrics{Measures: []structured.Measure{{Name: "token_accuracy", Value: 0.9},
+		{Name: "sequence_error", Value: 0.75}}}
 	for _, by := range taskNamed("tag").Metrics {
-		if by.Name == "sequence" && (metric{by}).measure(&m) != 0.25 || by.Name == "accuracy" && (metric{by}).measure(&m) != 0.9 {
+		if by.Name == "sequence" && (metric{by}).measure(&m) != 0.25 || by.Name == "accuracy" &&
+			(metric{by}).measure(&m) != 0.9 {
 			t.Errorf("%s: %v", by.Name, (metric{by}).measure(&m))
 		}
 	}
@@ -344,7 +359,8 @@ func TestSweepErrors(t *testing.T) {
 		out := s.Out
 		change(&s)
 		s.Out = out
-		if _, err := Run(context.Background(), s, training.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, err := Run(context.Background(), s, training.TrainOptions{}); !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want bad input with %q", err, want)
 		}
 		if _, err := os.Stat(out); err == nil {
@@ -369,7 +385,8 @@ func TestSweepConfigFile(t *testing.T) {
 		"grid: reg=1,2\n":     `sweep.yaml:1: grid: expected a list of ranges`,
 		"reg: 1\nmetrics: f1": `sweep.yaml:2: unknown setting "metrics"; did you mean "metric"`,
 	} {
-		if _, err := ReadConfig(file(t, "sweep.yaml", content)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
+		if _, err := ReadConfig(file(t, "sweep.yaml", content)); !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), message) {
 			t.Errorf("%q: %v", content, err)
 		}
 	}

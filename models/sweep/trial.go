@@ -18,10 +18,12 @@ import (
 
 // Trial is the outcome of one setting in a sweep: a line of sweep.jsonl. Missing numbers are NaN, null in JSON.
 type Trial struct {
-	Number    int             `json:"trial"`    // from 1, in the order of the grid
-	Settings  map[string]any  `json:"settings"` // what varies
-	Metric    record.Number   `json:"metric"`   // on the development data; with folds, the mean over them; or the objective
-	Deviation record.Number   `json:"sd"`       // standard deviation of the metric over folds, or over data sets like the development data
+	Number   int            `json:"trial"`    // from 1, in the order of the grid
+	Settings map[string]any `json:"settings"` // what varies
+	// on the development data; with folds, the mean over them; or the objective
+	Metric record.Number `json:"metric"`
+	// standard deviation of the metric over folds, or over data sets like the development data
+	Deviation record.Number   `json:"sd"`
 	Folds     []record.Number `json:"folds,omitempty"`
 	Test      record.Number   `json:"test"`      // the metric on the test data; not with folds
 	Objective record.Number   `json:"objective"` // as in Result; with folds the mean

@@ -26,8 +26,8 @@ var _ = builtin(Task{
 	Summary:   "links of the words of sentence pairs",
 	Nameless:  true,
 	Takes: []string{
-		"max-words", "links", "bitext", "unmatched", "features", "template", "hash-bits", "vectors", "encoder", "min-count", "pair-units",
-		"miss-cost", "false-cost",
+		"max-words", "links", "bitext", "unmatched", "features", "template", "hash-bits", "vectors", "encoder",
+		"min-count", "pair-units", "miss-cost", "false-cost",
 	},
 	Check:      checkAlign,
 	Known:      alignments.KeepLinks,
@@ -89,11 +89,14 @@ func checkAlign(c config.Config) error {
 	case c.Loss == "crf" || c.Loss == "softmax-margin":
 		return structured.BadInput("--loss %s does not go with --task align: %s; use --loss hinge", c.Loss, noSums)
 	case c.Smoothing == "entropy":
-		return structured.BadInput("--smoothing entropy does not go with --task align: %s; use --smoothing l2 or none", noSums)
+		return structured.BadInput("--smoothing entropy does not go with --task align: %s; use --smoothing l2 or none",
+			noSums)
 	case chosen && method.Losses == optimisers.SmoothOnly, chosen && method.Losses == optimisers.SmoothLosses:
-		return structured.BadInput("--method %s needs a smooth loss, and --task align has none: %s; use --method bcfw, bcpfw, casimir or svrg", c.Method, noSums)
+		return structured.BadInput("--method %s needs a smooth loss, and --task align has none: %s; use --method bcfw, "+
+			"bcpfw, casimir or svrg", c.Method, noSums)
 	case chosen && method.Losses == optimisers.SmoothObjectives && c.Mu == 0:
-		return structured.BadInput("--method %s needs a smooth objective, and --task align has only the hinge: smooth it with --mu, or use --method bcfw or casimir", c.Method)
+		return structured.BadInput("--method %s needs a smooth objective, and --task align has only the hinge: smooth it "+
+			"with --mu, or use --method bcfw or casimir", c.Method)
 	}
 	return nil
 }
@@ -102,9 +105,11 @@ func checkAlign(c config.Config) error {
 func checkPairs(c config.Config) error {
 	switch {
 	case c.TuneEncoder:
-		return structured.BadInput("--tune-encoder does not go with --task %s, whose encoder reads two texts of an example and stays as it is; leave it out", c.Task)
+		return structured.BadInput("--tune-encoder does not go with --task %s, whose encoder reads two texts of an example "+
+			"and stays as it is; leave it out", c.Task)
 	case c.Features != "auto" && c.Features != "align" && c.Features != "none":
-		return structured.BadInput("--features %s makes attributes of tokens or arcs; --task %s has those of pairs of words, --features align", c.Features, c.Task)
+		return structured.BadInput("--features %s makes attributes of tokens or arcs; --task %s has those of pairs of "+
+			"words, --features align", c.Features, c.Task)
 	}
 	return nil
 }
@@ -130,11 +135,13 @@ func checkComplete(c *config.Config, train *structured.Dataset) (*Change, error)
 	}
 	for i := range train.Len() {
 		if n, m := alignments.Size(train, i); n > m {
-			return nil, structured.BadInput("%s: %d source and %d target words: --unmatched never needs at least as many target words; use --unmatched learned",
+			return nil, structured.BadInput("%s: %d source and %d target words: --unmatched never needs at least as many "+
+				"target words; use --unmatched learned",
 				train.Where(i), n, m)
 		}
 		if k := slices.Index(train.Gold(i), 0); k >= 0 {
-			return nil, structured.BadInput("%s: source word %d has no sure link of its own: --unmatched never needs one for each; use --unmatched learned",
+			return nil, structured.BadInput("%s: source word %d has no sure link of its own: --unmatched never needs one for "+
+				"each; use --unmatched learned",
 				train.Where(i), k)
 		}
 	}

@@ -19,13 +19,16 @@ func describeBoxes(d *structured.Dataset) *Change {
 		values = append(values, "counts", s.Counts.Describe(s.Class))
 	}
 	if w := s.Sliding; w != nil && s.Slides {
-		values = append(values, "windows", fmt.Sprintf("%d per image, of %d sizes and shapes learned from the training boxes", d.Positions()/max(1, d.Len()), len(w.Shapes)))
+		values = append(values, "windows", fmt.Sprintf("%d per image, of %d sizes and shapes learned from the training boxes",
+			d.Positions()/max(1, d.Len()), len(w.Shapes)))
 	}
 	iou, corLoc := s.Allowed()
-	values = append(values, "best_possible_iou", fmt.Sprintf("%.3f", iou), "best_possible_corloc", fmt.Sprintf("%.1f %%", 100*corLoc))
+	values = append(values, "best_possible_iou", fmt.Sprintf("%.3f", iou), "best_possible_corloc",
+		fmt.Sprintf("%.1f %%", 100*corLoc))
 	if d.Source != nil {
-		values = append(values, "features", fmt.Sprintf("%.2f GiB as float32 stay out of memory: every pass reads or computes them anew",
-			4*float64(d.Positions())*float64(d.Dim)/(1<<30)))
+		values = append(values, "features",
+			fmt.Sprintf("%.2f GiB as float32 stay out of memory: every pass reads or computes them anew",
+				4*float64(d.Positions())*float64(d.Dim)/(1<<30)))
 	}
 	return &Change{"boxes", values}
 }
@@ -68,7 +71,8 @@ func (c *boxComparison) Report() Report {
 	r := c.report
 	r.metrics = c.evaluator.Metrics()
 	r.metrics.Measures = append(r.metrics.Measures,
-		structured.Measure{Name: "oracle_iou", Value: r.best.iou}, structured.Measure{Name: "oracle_corloc", Value: r.best.corLoc})
+		structured.Measure{Name: "oracle_iou", Value: r.best.iou},
+		structured.Measure{Name: "oracle_corloc", Value: r.best.corLoc})
 	return &r
 }
 
@@ -92,9 +96,12 @@ func (r *BoxReport) General() structured.Metrics { return r.metrics }
 func (r *BoxReport) MarshalJSON() ([]byte, error) {
 	m := r.metrics
 	if c := r.counts; c != nil {
-		m.Measures = append(m.Measures[:len(m.Measures):len(m.Measures)], structured.Measure{Name: "images_used", Value: float64(c.Used)},
-			structured.Measure{Name: "images_without", Value: float64(c.None)}, structured.Measure{Name: "images_with_several", Value: float64(c.Several)},
-			structured.Measure{Name: "images_difficult", Value: float64(c.Difficult)}, structured.Measure{Name: "images_crowd", Value: float64(c.Crowd)})
+		m.Measures = append(m.Measures[:len(m.Measures):len(m.Measures)],
+			structured.Measure{Name: "images_used", Value: float64(c.Used)},
+			structured.Measure{Name: "images_without", Value: float64(c.None)},
+			structured.Measure{Name: "images_with_several", Value: float64(c.Several)},
+			structured.Measure{Name: "images_difficult", Value: float64(c.Difficult)},
+			structured.Measure{Name: "images_crowd", Value: float64(c.Crowd)})
 	}
 	return m.MarshalJSON()
 }

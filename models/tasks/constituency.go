@@ -26,7 +26,8 @@ var _ = builtin(Task{
 	Takes:     []string{"max-words", "dense", "encoder", "features", "template", "hash-bits", "vectors", "min-count"},
 	Check: func(c config.Config) error {
 		if c.Features != "auto" && c.Features != "none" {
-			return structured.BadInput("--features %s makes other attributes; --task constituency has those of spans, without this setting or by a --template", c.Features)
+			return structured.BadInput("--features %s makes other attributes; --task constituency has those of spans, without "+
+				"this setting or by a --template", c.Features)
 		}
 		return nil
 	},
@@ -66,7 +67,8 @@ var _ = builtin(Task{
 	Review: review.Constituents,
 	Metrics: []Metric{
 		{"bracket-f1", "bracket F1", func(m *structured.Metrics) float64 { return m.Get("f1") }, entityShare},
-		{"complete", "complete trees", func(m *structured.Metrics) float64 { return m.Get("complete") }, share("complete", "sentences")},
+		{"complete", "complete trees", func(m *structured.Metrics) float64 { return m.Get("complete") },
+			share("complete", "sentences")},
 	},
 	Result:  "F1 is that of labelled brackets, complete the share of sentences whose brackets are all right",
 	Columns: []Column{{"F1", "f1"}, {"complete", "complete"}},

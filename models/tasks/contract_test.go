@@ -19,7 +19,8 @@ import (
 )
 
 // drawnFor draws few examples for a task as a training does.
-func drawnFor(t *testing.T, task Task, seed uint64, sizes settings.Sizes) (c config.Config, sets [3]*structured.Dataset) {
+func drawnFor(t *testing.T, task Task, seed uint64,
+	sizes settings.Sizes) (c config.Config, sets [3]*structured.Dataset) {
 	t.Helper()
 	c = config.Default()
 	c.Task, c.Seed = task.Name, seed
@@ -120,7 +121,8 @@ func TestGoldOutputsAreBest(t *testing.T) {
 			if best > 1+1e-12 || best < 0.2 || bad >= best || some > best || bad > some {
 				t.Errorf("%s: %g of gold outputs, %g of two wrong ones, %g of wrong ones", m.Name, best, some, bad)
 			}
-			able := !slices.Contains([]string{"align", "warp", "localise", "segment"}, task.Name) // to predict the truth that is compared
+			// to predict the truth that is compared
+			able := !slices.Contains([]string{"align", "warp", "localise", "segment"}, task.Name)
 			if able && best != 1 && !math.IsNaN(best) {
 				t.Errorf("%s: %g of gold outputs", m.Name, best)
 			}
@@ -142,7 +144,8 @@ func TestGoldOutputsAreBest(t *testing.T) {
 			}
 		}
 		for _, column := range task.Columns {
-			if !slices.ContainsFunc(gold.Measures, func(m structured.Measure) bool { return m.Name == column.Measure }) && column.Measure != "f1" {
+			if !slices.ContainsFunc(gold.Measures, func(m structured.Measure) bool { return m.Name == column.Measure }) &&
+				column.Measure != "f1" {
 				t.Errorf("the table of results has a column %s, which no report has", column.Measure)
 			}
 		}
@@ -214,7 +217,8 @@ func wrongOutput(task Task, d *structured.Dataset, i int) []int32 {
 // by name, that score something else.
 func TestNetworksOfTasks(t *testing.T) {
 	for _, task := range All() {
-		for _, in := range []graph.Input{{Dim: 5}, {Vocab: []int{7}}, {Dim: 12, Map: graph.Map{Height: 2, Width: 2, Channels: 3}}} {
+		for _, in := range []graph.Input{{Dim: 5}, {Vocab: []int{7}},
+			{Dim: 12, Map: graph.Map{Height: 2, Width: 2, Channels: 3}}} {
 			name := task.Net(in)
 			if _, ok := nets.FindPreset(name); !ok {
 				t.Errorf("%s: auto is %q, which is none", task.Name, name)
@@ -270,7 +274,8 @@ func TestLogLikelihoodOfTasks(t *testing.T) {
 		if got := task.LogLikelihood(c, inputs.Inputs{}); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
-		if attributes := task.LogLikelihood(c, inputs.Inputs{Dictionary: &structured.Dictionary{}}); attributes != (want || task.Labels) {
+		if attributes := task.LogLikelihood(c, inputs.Inputs{Dictionary: &structured.Dictionary{}}); attributes != (want ||
+			task.Labels) {
 			t.Errorf("%s with attributes: %v", name, attributes)
 		}
 	}

@@ -44,7 +44,8 @@ func contrastExact(c config.Config, sets []*structured.Dataset, labels int) Cont
 	exact := Contrast{Name: "exact", Config: withOracle(c, graphs.Exact)}
 	for _, d := range sets {
 		if i, entries := tooLarge(&exact.Config, d, labels); i >= 0 {
-			exact.Reason = fmt.Sprintf("the junction tree of %s needs at least %.2g table entries, more than --max-table %.2g", d.Where(i), entries, c.MaxTable)
+			exact.Reason = fmt.Sprintf("the junction tree of %s needs at least %.2g table entries, more than --max-table %.2g",
+				d.Where(i), entries, c.MaxTable)
 			break
 		}
 	}

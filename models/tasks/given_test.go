@@ -21,8 +21,8 @@ func give(t *testing.T, c *config.Config, name, value string) {
 	}
 }
 
-// Every task draws as many examples as it was asked for, also if that is the default of another task, and else its own number. The
-// resolved settings say it.
+// Every task draws as many examples as it was asked for, also if that is the default of another task, and else its own
+// number. The resolved settings say it.
 func TestDrawnExamples(t *testing.T) {
 	plain := config.Default().Examples
 	for _, task := range All() {
@@ -57,7 +57,8 @@ func TestGivenEdges(t *testing.T) {
 		c = config.Default()
 		c.Task = task
 		give(t, &c, "edges", "transition")
-		if err := Resolve(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--edges transition: sequences have it") {
+		if err := Resolve(&c); !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), "--edges transition: sequences have it") {
 			t.Errorf("%s --edges transition: %v, resolved to %s", task, err, c.Edges)
 		}
 	}
@@ -67,7 +68,8 @@ func TestGivenEdges(t *testing.T) {
 func TestGivenDefaultsContradict(t *testing.T) {
 	plain := config.Default()
 	for message, settings := range map[string][][2]string{
-		"--cell-pixels 8 and --superpixels 50":                {{"superpixels", "50"}, {"cell-pixels", fmt.Sprint(plain.Cell)}},
+		"--cell-pixels 8 and --superpixels 50": {{"superpixels", "50"},
+			{"cell-pixels", fmt.Sprint(plain.Cell)}},
 		"--region-pixels and --region-context are those of":   {{"region-pixels", fmt.Sprint(plain.Patch)}},
 		"--region-pixels and --region-context are those of p": {{"region-context", fmt.Sprint(plain.Context)}},
 	} {
@@ -104,8 +106,8 @@ func TestSegmentHasPatience(t *testing.T) {
 	}
 }
 
-// Two settings that say how large a step is are refused by name, and so are step lengths of an encoder where no steps have them. What a
-// run chose for itself stays.
+// Two settings that say how large a step is are refused by name, and so are step lengths of an encoder where no steps
+// have them. What a run chose for itself stays.
 func TestSizesOfStepsOfProxLinear(t *testing.T) {
 	for _, x := range []struct{ flags, want string }{
 		{"batch-tokens=64 model-batch=8", "--model-batch 8 and --batch-tokens 64 both"},
@@ -123,7 +125,8 @@ func TestSizesOfStepsOfProxLinear(t *testing.T) {
 			name, value, _ := strings.Cut(flag, "=")
 			give(t, &c, name, value)
 		}
-		if err := Validate(c); (err == nil) != (x.want == "") || err != nil && !(structured.IsBadInput(err) && strings.Contains(err.Error(), x.want)) {
+		if err := Validate(c); (err == nil) != (x.want == "") || err != nil &&
+			!(structured.IsBadInput(err) && strings.Contains(err.Error(), x.want)) {
 			t.Errorf("%s: %v, want %q", x.flags, err, x.want)
 		}
 		if c.ModelBatch == 0 {
@@ -135,7 +138,8 @@ func TestSizesOfStepsOfProxLinear(t *testing.T) {
 	}
 }
 
-// Sliding windows are many unless someone says otherwise. Model files of all tasks hold the number for boxes from files, which therefore stays.
+// Sliding windows are many unless someone says otherwise. Model files of all tasks hold the number for boxes from
+// files, which therefore stays.
 func TestCandidates(t *testing.T) {
 	const inModelFiles = 400
 	for _, test := range []struct {
@@ -146,7 +150,8 @@ func TestCandidates(t *testing.T) {
 		{"windows slide", func(*config.Config) {}, slidingWindows},
 		{"boxes from a file", func(c *config.Config) { c.Boxes = "boxes.json" }, inModelFiles},
 		{"a grid", func(c *config.Config) { c.Search = "windows" }, inModelFiles},
-		{"given", func(c *config.Config) { c.Candidates, c.Given = inModelFiles, settings.Given{"candidates"} }, inModelFiles},
+		{"given", func(c *config.Config) { c.Candidates, c.Given = inModelFiles, settings.Given{"candidates"} },
+			inModelFiles},
 		{"a model continues", func(c *config.Config) { c.Init = "runs/first" }, inModelFiles},
 		{"another task", func(c *config.Config) { c.Task = "tag" }, inModelFiles},
 	} {

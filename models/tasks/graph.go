@@ -66,9 +66,11 @@ var _ = builtin(Task{
 	Write:  writeGraphLabels,
 	Metrics: []Metric{
 		{"class_iou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("class_iou") }, classShares},
-		{"variables", "accuracy", func(m *structured.Metrics) float64 { return m.Get("accuracy") }, share("accuracy", "labelled")},
+		{"variables", "accuracy", func(m *structured.Metrics) float64 { return m.Get("accuracy") },
+			share("accuracy", "labelled")},
 	},
-	Result:  "accuracy is the share of variables with the right label, IoU the mean over the labels of intersection over union",
+	Result: "accuracy is the share of variables with the right label, IoU the mean over the labels of " +
+		"intersection over union",
 	Columns: []Column{{"accuracy", "accuracy"}, {"IoU", "class_iou"}},
 })
 
@@ -89,9 +91,11 @@ func checkGraphs(c config.Config) error {
 	case c.Edges == nets.EdgesPosition || c.Edges == nets.EdgesTransition && c.Gives("edges"):
 		return structured.BadInput("--edges %s: sequences have it; graphs have own, typed, potts or none", c.Edges)
 	case c.Features != "auto" && c.Task != "segment":
-		return structured.BadInput("--features %s makes attributes of words; --task %s reads dense features", c.Features, c.Task)
+		return structured.BadInput("--features %s makes attributes of words; --task %s reads dense features", c.Features,
+			c.Task)
 	case c.Oracle == "cut" && (c.Loss == "crf" || c.Loss == "softmax-margin"):
-		return structured.BadInput("--loss %s needs sums over all labelings, which cuts do not give; use --loss hinge, or --oracle exact or relaxed", c.Loss)
+		return structured.BadInput("--loss %s needs sums over all labelings, which cuts do not give; use --loss hinge, or "+
+			"--oracle exact or relaxed", c.Loss)
 	case c.Constraints != "none":
 		return structured.BadInput("--constraints %s forbid transitions of sequences", c.Constraints)
 	}
@@ -129,7 +133,8 @@ func graphOutput(c config.Config, in inputs.Inputs, labels int) nets.Output {
 	if k, err := graphs.ParseEdges(c.Edges); err == nil {
 		kind = k
 	}
-	return nets.Output{Labels: labels, Form: graphs.Pairwise{Edges: kind, By: InferenceOf(&c, labels)}.Form(labels, in.Edges.Types)}
+	return nets.Output{Labels: labels,
+		Form: graphs.Pairwise{Edges: kind, By: InferenceOf(&c, labels)}.Form(labels, in.Edges.Types)}
 }
 
 func graphLoss(c *config.Config, labels *structured.Alphabet) (structured.TaskLoss, error) {
@@ -199,7 +204,8 @@ func checkTables(c *config.Config, d *structured.Dataset, labels int) error {
 	if labels == 2 {
 		others = "--oracle cut (two labels, and edges that favour equal ones), " + others
 	}
-	return structured.BadInput("%s: its graph has loops, and a junction tree of at least %.2g table entries (%.2g GiB), more than --max-table %.2g; "+
+	return structured.BadInput("%s: its graph has loops, and a junction tree of at least %.2g table entries (%.2g GiB), "+
+		"more than --max-table %.2g; "+
 		"raise that, or use %s",
 		d.Where(i), entries, entries*8/(1<<30), c.MaxTable, others)
 }
@@ -216,14 +222,17 @@ func chooseOracle(c *config.Config, sets []*structured.Dataset) *Choice {
 		}
 		made := func(c *config.Config) {
 			c.Oracle = graphs.Relaxed.String()
-			c.MaxTable, c.Given = config.Default().MaxTable, c.Given.Only(func(name string) bool { return name != "max-table" }) // it has no tables
+			// it has no tables
+			c.MaxTable, c.Given = config.Default().MaxTable, c.Given.Only(func(name string) bool { return name != "max-table" })
 			remember(c)
 		}
 		after := *c
 		made(&after)
 		return &Choice{
-			Change: Change{"exact answers would need larger tables than --max-table allows, so the oracle is relaxed: bounds, and labels that may not be the best", []any{
-				"graph", d.Where(i), "table_entries", entries, "max_table", c.MaxTable, "method", after.Method, "patience", after.Patience,
+			Change: Change{"exact answers would need larger tables than --max-table allows, so the oracle is relaxed: bounds, " +
+				"and labels that may not be the best", []any{
+				"graph", d.Where(i), "table_entries", entries, "max_table", c.MaxTable, "method", after.Method,
+				"patience", after.Patience,
 			}},
 			Make: made,
 		}
@@ -247,7 +256,8 @@ func tooLarge(c *config.Config, d *structured.Dataset, labels int) (i int, entri
 
 // writeGraphLabels writes the predicted labels to an npz archive: labels [ΣV], sizes [graphs×2] as in the input,
 // label_names and, if they are asked for, marginals [ΣV×Y], or margins for labels that cuts find.
-func writeGraphLabels(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error {
+func writeGraphLabels(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options,
+	path string, predict PredictSome) error {
 	if !strings.EqualFold(filepath.Ext(path), ".npz") {
 		return structured.BadInput("--to %s: labels of graphs are written as .npz", path)
 	}

@@ -15,7 +15,8 @@ import (
 // writeLabels writes the predicted labels of sequences to an npz archive: labels [ΣT], numbers of label_names [Y];
 // offsets [n+1], where each sequence begins; scores and probabilities [n] of the sequences of labels; if they are asked
 // for, marginals [ΣT×Y], and confidence [ΣT], the marginals of the labels.
-func writeLabels(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error {
+func writeLabels(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options,
+	path string, predict PredictSome) error {
 	if !strings.EqualFold(filepath.Ext(path), ".npz") {
 		return structured.BadInput("--to %s: labels are written as .npz", path)
 	}

@@ -15,7 +15,8 @@ import (
 func checkLabels(c config.Config) error {
 	switch {
 	case c.Edges == nets.EdgesOwn || c.Edges == nets.EdgesTyped || c.Edges == nets.EdgesPotts:
-		return structured.BadInput("--edges %s: graphs have them (--task graph and segment); sequences have transition, position or none", c.Edges)
+		return structured.BadInput("--edges %s: graphs have them (--task graph and segment); sequences have "+
+			"transition, position or none", c.Edges)
 	case c.Features == "parse":
 		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
 	case c.Features == "align":
@@ -31,9 +32,11 @@ func checkOrder(c config.Config) error {
 	case c.Structure != "chain":
 		return structured.BadInput("--order 2 is for --structure chain; segments see more than two labels anyway")
 	case c.Edges != nets.EdgesTransition:
-		return structured.BadInput("--order 2 has one score for each step between labels, --edges transition, not %s", c.Edges)
+		return structured.BadInput("--order 2 has one score for each step between labels, --edges transition, not %s",
+			c.Edges)
 	case c.Partial:
-		return structured.BadInput("--order 2 takes the steps between labels from the training data, whose labels must be known; leave out --partial")
+		return structured.BadInput("--order 2 takes the steps between labels from the training data, whose labels must be " +
+			"known; leave out --partial")
 	}
 	return nil
 }

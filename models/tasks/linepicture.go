@@ -20,19 +20,21 @@ func drawLinePicture(d *structured.Dataset, names *structured.Alphabet, path str
 	}
 	some := d.Subset(few)
 	sheet := linepicture.Sheet{Title: "Lines, what the model reads in them, and how probable that is"}
-	err := predict(some, predictions.Options{Beam: picturedBeam, Probability: true}, func(i int, p *predictions.Prediction) error {
-		page, ok := lines.Image(some, i)
-		if !ok {
-			return structured.BadInput("%s: the frames are features, not pixels, and cannot be shown", d.Name)
-		}
-		line := linepicture.Line{Image: page, Predicted: lines.Joined(p.Labels, names), Note: fmt.Sprintf("%.1f %%", 100*p.Probability)}
-		if some.Readings != nil {
-			gold := lines.Joined(some.Readings[i], some.Alphabet)
-			line.Gold = &gold
-		}
-		sheet.Lines = append(sheet.Lines, line)
-		return nil
-	})
+	err := predict(some, predictions.Options{Beam: picturedBeam, Probability: true},
+		func(i int, p *predictions.Prediction) error {
+			page, ok := lines.Image(some, i)
+			if !ok {
+				return structured.BadInput("%s: the frames are features, not pixels, and cannot be shown", d.Name)
+			}
+			line := linepicture.Line{Image: page, Predicted: lines.Joined(p.Labels, names),
+				Note: fmt.Sprintf("%.1f %%", 100*p.Probability)}
+			if some.Readings != nil {
+				gold := lines.Joined(some.Readings[i], some.Alphabet)
+				line.Gold = &gold
+			}
+			sheet.Lines = append(sheet.Lines, line)
+			return nil
+		})
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,8 @@ var _ = builtin(Task{
 	Outputs: "boxes",
 	Summary: "the box of an object in an image",
 	Takes: []string{
-		"difficulty", "search", "search-limit", "class", "boxes", "images", "strict", "search-grid", "candidate-pixels", "candidates", "stream",
+		"difficulty", "search", "search-limit", "class", "boxes", "images", "strict", "search-grid",
+		"candidate-pixels", "candidates", "stream",
 		"features",
 	},
 	Whole: "of a box one knows all or nothing",
@@ -33,7 +34,8 @@ var _ = builtin(Task{
 		if searchesWindows(c) && c.Window == 0 && (c.Net == "auto" || c.Preset().Takes("window")) {
 			c.Window = 3 // a cell alone says little
 		}
-		if slides := !searchesWindows(c) && c.Format != formats.NPZ && c.Boxes == ""; slides && !c.Gives("candidates") && c.Init == "" && c.Prior == "" {
+		if slides := !searchesWindows(c) && c.Format != formats.NPZ && c.Boxes == ""; slides && !c.Gives("candidates") &&
+			c.Init == "" && c.Prior == "" {
 			c.Candidates = slidingWindows
 		}
 	},
@@ -84,17 +86,21 @@ func checkLocalise(c config.Config) error {
 	windows := searchesWindows(&c)
 	switch {
 	case c.Format == formats.Images:
-		return structured.BadInput("a folder of images alone has no boxes to train on; expected annotations, in the format coco or voc, that name the images")
+		return structured.BadInput("a folder of images alone has no boxes to train on; expected annotations, in the format " +
+			"coco or voc, that name the images")
 	case c.Format == formats.NPZ && windows:
 		return structured.BadInput("--format npz has features of candidate boxes; --search windows reads images")
 	case !slices.Contains([]string{"auto", "descriptor", "pixels"}, c.Features):
 		return structured.BadInput("--features %s makes attributes of words; for boxes use descriptor or pixels", c.Features)
 	case c.Features == "pixels" && windows:
-		return structured.BadInput("--features pixels are those of candidate boxes; --search windows reads the colours and gradients of cells (descriptor)")
+		return structured.BadInput("--features pixels are those of candidate boxes; --search windows reads the colours and " +
+			"gradients of cells (descriptor)")
 	case c.Format == formats.NPZ && c.Features != "auto":
-		return structured.BadInput("--features %s is computed from images; npz archives have features of their own", c.Features)
+		return structured.BadInput("--features %s is computed from images; npz archives have features of their own",
+			c.Features)
 	case windows && c.Preset().CanRead(nets.ReadsMaps):
-		return structured.BadInput("--net %s reads candidate boxes; for --search windows use linear, mlp or cnn with --window N", c.Net)
+		return structured.BadInput("--net %s reads candidate boxes; for --search windows use linear, mlp "+
+			"or cnn with --window N", c.Net)
 	case !windows && c.Window > 1:
 		return structured.BadInput("--window %d: candidate boxes have no neighbours; --search windows has", c.Window)
 	case windows && c.Cells > maxGrid:
@@ -102,7 +108,8 @@ func checkLocalise(c config.Config) error {
 	case c.Crop > maxCrop:
 		return structured.BadInput("--candidate-pixels %d: expected at most %d", c.Crop, maxCrop)
 	case !windows && !readsPixels(&c) && c.Crop%localisation.CellPixels != 0:
-		return structured.BadInput("--candidate-pixels %d: expected a multiple of %d, because a cell has %[2]d×%[2]d pixels", c.Crop, localisation.CellPixels)
+		return structured.BadInput("--candidate-pixels %d: expected a multiple of %d, because a cell has %[2]d×%[2]d pixels",
+			c.Crop, localisation.CellPixels)
 	}
 	return nil
 }
@@ -124,8 +131,8 @@ func Localise(c *config.Config) *localisation.Options {
 		return nil
 	}
 	return &localisation.Options{
-		Class: c.Class, Windows: searchesWindows(c), Grid: c.Cells, Pixels: readsPixels(c), Crop: c.Crop, Candidates: c.Candidates, Strict: c.Strict,
-		Stream: c.Stream, Threads: c.Threads,
+		Class: c.Class, Windows: searchesWindows(c), Grid: c.Cells, Pixels: readsPixels(c), Crop: c.Crop,
+		Candidates: c.Candidates, Strict: c.Strict, Stream: c.Stream, Threads: c.Threads,
 	}
 }
 

@@ -22,7 +22,8 @@ const overlays = "overlays"
 const confidences = "confidence"
 
 // writeEach writes masks and overlays, and confidences if they are asked for, in files with the names of the images.
-func writeEach(d *structured.Dataset, names *structured.Alphabet, o predictions.Options, dir string, predict PredictSome) error {
+func writeEach(d *structured.Dataset, names *structured.Alphabet, o predictions.Options, dir string,
+	predict PredictSome) error {
 	if o.Marginals {
 		return structured.BadInput("--marginals has no effect with --to %s; use --confidence, or --json", dir)
 	}
@@ -51,12 +52,15 @@ func writeEach(d *structured.Dataset, names *structured.Alphabet, o predictions.
 		}
 		if o.Confidence {
 			shown := grey(e.Image, values)
-			err := host.WriteFile(filepath.Join(dir, confidences, e.ID+".png"), func(w io.Writer) error { return png.Encode(w, shown) })
+			err := host.WriteFile(filepath.Join(dir, confidences, e.ID+".png"), func(w io.Writer) error {
+				return png.Encode(w, shown)
+			})
 			if err != nil {
 				return err
 			}
 		}
-		return regionpicture.Overlay{Image: e.Image, Mask: mask, Labels: names}.Write(filepath.Join(dir, overlays, e.ID+".png"))
+		return regionpicture.Overlay{Image: e.Image, Mask: mask,
+			Labels: names}.Write(filepath.Join(dir, overlays, e.ID+".png"))
 	})
 }
 
@@ -86,7 +90,8 @@ func drawMaskPicture(d *structured.Dataset, names *structured.Alphabet, path str
 	}
 	some := d.Subset(few)
 	s := segmentation.Of(some)
-	sheet := regionpicture.Sheet{Title: "Images, what they show, and what the model sees", Labels: names, Heads: []string{"image"}}
+	sheet := regionpicture.Sheet{Title: "Images, what they show, and what the model sees",
+		Labels: names, Heads: []string{"image"}}
 	if some.Labels != nil {
 		sheet.Heads = append(sheet.Heads, "truth")
 	}
@@ -102,7 +107,8 @@ func drawMaskPicture(d *structured.Dataset, names *structured.Alphabet, path str
 		if some.Labels != nil {
 			sheet.Panels = append(sheet.Panels, regionpicture.Panel{Image: regionpicture.Flat(e.Mask)})
 		}
-		sheet.Panels = append(sheet.Panels, regionpicture.Panel{Image: regionpicture.Flat(mask)}, regionpicture.Panel{Image: grey(e.Image, values)})
+		sheet.Panels = append(sheet.Panels, regionpicture.Panel{Image: regionpicture.Flat(mask)},
+			regionpicture.Panel{Image: grey(e.Image, values)})
 		return nil
 	})
 	if err != nil {

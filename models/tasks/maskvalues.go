@@ -69,9 +69,11 @@ func lookAtMasks(c *config.Config) error {
 	given.Labels = slices.DeleteFunc(found.List(), func(l uint8) bool { return int(l) == given.Void })
 	switch n := len(given.Labels); {
 	case n > masks.MaxLabels:
-		return structured.BadInput("%s: masks have all values from 0 to 255, expected at most %d labels", c.Masks, masks.MaxLabels)
+		return structured.BadInput("%s: masks have all values from 0 to 255, expected at most %d labels", c.Masks,
+			masks.MaxLabels)
 	case names > 0 && names != n:
-		return structured.BadInput("%s: masks have %d values beside void (--void %s): %s; expected %d as %s has names; --mask-values lists the values of all labels",
+		return structured.BadInput("%s: masks have %d values beside void (--void %s): %s; expected %d as %s has names; "+
+			"--mask-values lists the values of all labels",
 			c.Masks, n, c.Void, structured.SomeOf(given.Names()), names, c.LabelNames)
 	}
 	c.Void, c.MaskValues = given.Settings()
@@ -101,6 +103,7 @@ func oneMaskLabel(c *config.Config, label string) error {
 	if void == masks.Auto {
 		void = strconv.Itoa(masks.Void)
 	}
-	return structured.BadInput("%s: all pixels have the label %s or are void (--void %s), expected at least 2 labels: there is nothing to learn; --void and --mask-values say what values mean",
+	return structured.BadInput("%s: all pixels have the label %s or are void (--void %s), expected at least 2 labels: "+
+		"there is nothing to learn; --void and --mask-values say what values mean",
 		c.Masks, label, void)
 }

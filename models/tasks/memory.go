@@ -11,7 +11,8 @@ import (
 // TrainingBytes estimates the memory of a process that trains some weights and keeps other bytes in use.
 func TrainingBytes(weights, other float64) float64 {
 	const (
-		weightVectors = 8   // that training keeps: weights, best weights, and those of a certificate, an optimiser and a checkpoint
+		// that training keeps: weights, best weights, and those of a certificate, an optimiser and a checkpoint
+		weightVectors = 8
 		garbage       = 1.5 // bytes of the process per byte in use, measured
 	)
 	return garbage * (other + 4*weightVectors*weights)
@@ -25,7 +26,8 @@ func labelMemory(c *config.Config, d *structured.Dataset, times float64, process
 		weights = float64(int(1)<<c.HashBits) * extent.Labels
 	}
 	if err := host.CheckMemory("training on "+c.Train, TrainingBytes(weights, extent.Bytes())); err != nil {
-		return fmt.Errorf("%w; train on a part of it, or on fewer attributes with --min-count, --hash-bits or a --template", err)
+		return fmt.Errorf("%w; train on a part of it, or on fewer attributes with --min-count, --hash-bits or a --template",
+			err)
 	}
 	return nil
 }

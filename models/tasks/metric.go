@@ -81,9 +81,11 @@ func (t Task) ChooseMetric(name string, labels *structured.Alphabet, dev *struct
 			for _, m := range t.Metrics {
 				own = append(own, m.Name)
 			}
-			return Metric{}, structured.BadInput("--metric %s compares %s; for %s use %s", name, owner.Outputs, t.Outputs, strings.Join(own, " or "))
+			return Metric{}, structured.BadInput("--metric %s compares %s; for %s use %s", name, owner.Outputs, t.Outputs,
+				strings.Join(own, " or "))
 		}
-		return Metric{}, structured.BadInput("--metric %s compares %s, which --task %s does not predict", name, owner.Outputs, t.Name)
+		return Metric{}, structured.BadInput("--metric %s compares %s, which --task %s does not predict",
+			name, owner.Outputs, t.Name)
 	}
 	switch {
 	case t.Metric != nil:
@@ -123,8 +125,10 @@ func measuredBy(name string) (Task, bool) {
 
 var labelMetrics = []Metric{
 	{"f1", "entity F1", func(m *structured.Metrics) float64 { return m.Get("f1") }, entityShare},
-	{"accuracy", "accuracy", func(m *structured.Metrics) float64 { return m.Get("token_accuracy") }, share("token_accuracy", "tokens")},
-	{"sequence", "sequences right", func(m *structured.Metrics) float64 { return 1 - m.Get("sequence_error") }, sequenceShare},
+	{"accuracy", "accuracy", func(m *structured.Metrics) float64 { return m.Get("token_accuracy") },
+		share("token_accuracy", "tokens")},
+	{"sequence", "sequences right", func(m *structured.Metrics) float64 { return 1 - m.Get("sequence_error") },
+		sequenceShare},
 }
 
 // chooseLabelMetric is Task.Metric for labels: entity F1 where there are entities, else accuracy. Both F1 and the share
@@ -137,13 +141,15 @@ func chooseLabelMetric(name string, labels *structured.Alphabet, dev *structured
 	}
 	switch {
 	case (name == "f1" || name == "sequence") && !whole:
-		return "", structured.BadInput("--metric %s compares whole sequences, but there is none in %s whose labels are all known; use accuracy", name, dev.Name)
+		return "", structured.BadInput("--metric %s compares whole sequences, but there is none in %s whose labels are "+
+			"all known; use accuracy", name, dev.Name)
 	case name == "auto" && entities && whole:
 		return "f1", nil
 	case name == "auto":
 		return "accuracy", nil
 	case name == "f1" && !entities:
-		return "", structured.BadInput("--metric f1 compares entities, but the labels are not entity tags (O, B-x, I-x); use accuracy or sequence")
+		return "", structured.BadInput("--metric f1 compares entities, but the labels are not entity tags (O, B-x, I-x); " +
+			"use accuracy or sequence")
 	}
 	return name, nil
 }

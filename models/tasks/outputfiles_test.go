@@ -35,7 +35,8 @@ func TestCompareLinks(t *testing.T) {
 		}
 		m := r.General()
 		// Of 2 predicted links 1 is sure; there are 2 sure ones and 3 possible ones.
-		want := map[string]float64{"precision": 0.5, "recall": 0.5, "aer": 0.5, "predicted": 2, "sure": 2, "possible": 3, "pairs": 2}
+		want := map[string]float64{"precision": 0.5, "recall": 0.5, "aer": 0.5, "predicted": 2, "sure": 2,
+			"possible": 3, "pairs": 2}
 		for name, value := range want {
 			if math.Abs(m.Get(name)-value) > 1e-12 {
 				t.Errorf("%q: %s is %v, expected %v", predicted, name, m.Get(name), value)
@@ -73,7 +74,8 @@ func TestCompareLinks(t *testing.T) {
 	}
 }
 
-// Masks of two folders are counted pixel by pixel. Void pixels of the gold ones do not count; 0 and 255 are a background and an object.
+// Masks of two folders are counted pixel by pixel. Void pixels of the gold ones do not count; 0 and 255 are a
+// background and an object.
 func TestCompareMasks(t *testing.T) {
 	folder := func(all map[string][]uint8) string {
 		dir := filepath.Join(t.TempDir(), "masks[1]*?") // no pattern
@@ -118,7 +120,8 @@ func TestCompareMasks(t *testing.T) {
 		{map[string][]uint8{"a": {0, 1, 0, 1}}, "2 × 2 pixels, expected the 2 × 1 of"},
 		{map[string][]uint8{"a": {0, 255}}, "the pixel at x 1, y 0 is void"},
 	} {
-		if _, err := compared(map[string][]uint8{"a": {0, 1}}, c.predicted, ""); !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
+		if _, err := compared(map[string][]uint8{"a": {0, 1}}, c.predicted, ""); !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, expected %s", c.predicted, err, c.want)
 		}
 	}
@@ -127,15 +130,18 @@ func TestCompareMasks(t *testing.T) {
 	}
 }
 
-// Boxes are compared in the images with exactly one object of the class; images without a predicted box are misses. The images need not be there.
+// Boxes are compared in the images with exactly one object of the class; images without a predicted box are misses. The
+// images need not be there.
 func TestCompareBoxes(t *testing.T) {
 	image := func(id string) string { return `{"id": ` + id + `, "file_name": "x.png", "width": 20, "height": 10}` }
 	object := func(id, image, class, box string) string {
 		return `{"id": ` + id + `, "image_id": ` + image + `, "category_id": ` + class + `, "bbox": ` + box + `}`
 	}
 	file := func(classes string) string {
-		return textFile(t, "gold.json", `{"images": [`+image("1")+","+image("2")+","+image("7")+","+image("8")+`], "annotations": [`+
-			object("1", "1", "3", "[0, 0, 10, 10]")+","+object("2", "2", "3", "[0, 0, 4, 4]")+","+object("3", "7", "3", "[0, 0, 4, 4]")+","+
+		return textFile(t, "gold.json", `{"images": [`+image("1")+","+image("2")+","+image("7")+","+
+			image("8")+`], "annotations": [`+
+			object("1", "1", "3", "[0, 0, 10, 10]")+","+object("2", "2", "3", "[0, 0, 4, 4]")+","+
+			object("3", "7", "3", "[0, 0, 4, 4]")+","+
 			object("4", "8", "3", "[0, 0, 4, 4]")+","+object("5", "8", "3", "[9, 0, 4, 4]")+`], "categories": [`+classes+`]}`)
 	}
 	const beetle, bus = `{"id": 3, "name": "ladybird beetle"}`, `{"id": 4, "name": "bus"}`
@@ -143,23 +149,30 @@ func TestCompareBoxes(t *testing.T) {
 	folder := t.TempDir()
 	for name, box := range map[string]string{"1": "1 1 10 10", "2": "1 1 4 4", "7": "1 1 4 4"} {
 		v := strings.Fields(box)
-		text := "<annotation><filename>" + name + ".png</filename><size><width>20</width><height>10</height></size><object><name>ladybird beetle</name><bndbox><xmin>" +
-			v[0] + "</xmin><ymin>" + v[1] + "</ymin><xmax>" + v[2] + "</xmax><ymax>" + v[3] + "</ymax></bndbox></object></annotation>"
+		text := "<annotation><filename>" + name +
+			".png</filename><size><width>20</width><height>10</height></size><object><name>ladybird " +
+			"beetle</name><bndbox><xmin>" +
+			v[0] + "</xmin><ymin>" + v[1] + "</ymin><xmax>" + v[2] + "</xmax><ymax>" + v[3] +
+			"</ymax></bndbox></object></annotation>"
 		if err := os.WriteFile(filepath.Join(folder, name+".xml"), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const list = `[{"image_id": 1, "category_id": %, "bbox": [0, 0, 10, 8], "score": 2}, {"image_id": 1, "category_id": %, "bbox": [9, 9, 1, 1], "score": -1},
 		{"image_id": 2, "category_id": %, "bbox": [2, 0, 4, 4], "score": 3}, {"image_id": 8, "category_id": %, "bbox": [0, 0, 1, 1]}]`
-	const lines = `{"id": "1", "box": [0, 0, 10, 8], "score": 2, "more": {}}` + "\n" + `{"id": 2, "box": [2, 0, 4, 4], "score": 3}` + "\n\n"
+	const lines = `{"id": "1", "box": [0, 0, 10, 8], "score": 2, "more": {}}` + "\n" +
+		`{"id": 2, "box": [2, 0, 4, 4], "score": 3}` + "\n\n"
 	of := func(class string) string { return strings.ReplaceAll(list, "%", class) }
 	withoutLast := strings.Replace(of("0"), `, {"image_id": 8, "category_id": 0, "bbox": [0, 0, 1, 1]}`, "", 1)
 	for name, c := range map[string]struct{ gold, predicted, class string }{
-		"results": {one, of("3"), ""}, "one class of two": {two, of("3"), ""}, "no class": {one, of("0"), ""}, "lines": {one, lines, ""},
-		"VOC": {folder, withoutLast, ""}, "lines, a class is given": {two, lines, "ladybird beetle"},
-		"of two predicted classes": {two, "[" + `{"image_id": 1, "category_id": 4, "bbox": [0, 0, 10, 10], "score": 9},` + of("3")[1:], "ladybird beetle"},
+		"results": {one, of("3"), ""}, "one class of two": {two, of("3"), ""}, "no class": {one, of("0"), ""},
+		"lines": {one, lines, ""}, "VOC": {folder, withoutLast, ""},
+		"lines, a class is given": {two, lines, "ladybird beetle"},
+		"of two predicted classes": {two, "[" + `{"image_id": 1, "category_id": 4, "bbox": [0, 0, 10, 10], "score": 9},` +
+			of("3")[1:], "ladybird beetle"},
 	} {
-		r, err := compareBoxFiles(OutputFiles{Gold: c.gold, Predicted: textFile(t, "predicted.json", c.predicted), Class: c.class})
+		r, err := compareBoxFiles(OutputFiles{Gold: c.gold, Predicted: textFile(t, "predicted.json", c.predicted),
+			Class: c.class})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -170,14 +183,16 @@ func TestCompareBoxes(t *testing.T) {
 			math.Abs(m.Get("ap50")-34./101/2) > 1e-12 { // the box with the higher score is wrong
 			t.Errorf("%s: %+v", name, m)
 		}
-		if text := r.Text(ReportOptions{}); !strings.Contains(text, "3 images with one ladybird beetle") || !strings.Contains(text, "33.33 %") {
+		if text := r.Text(ReportOptions{}); !strings.Contains(text, "3 images with one ladybird beetle") ||
+			!strings.Contains(text, "33.33 %") {
 			t.Error(text)
 		}
 	}
 	for _, c := range []struct{ gold, predicted, want string }{
 		{two, lines, `choose a class with --class: "ladybird beetle", bus`},
 		{one, of("5"), `predicted.json: [0]: category_id 5 is not a class of ` + one + `, which has "ladybird beetle"`},
-		{two, strings.Replace(of("3"), `3, "bbox": [2`, `4, "bbox": [2`, 1), "predicted.json: [2]: category_id 4, expected 3 as before"},
+		{two, strings.Replace(of("3"), `3, "bbox": [2`, `4, "bbox": [2`, 1),
+			"predicted.json: [2]: category_id 4, expected 3 as before"},
 		{two, of("4"), "expected at least one"},
 		{one, `[{"image_id": 9, "bbox": [0, 0, 1, 1]}]`, "image_id 9 is not one of " + one},
 		{one, `[{"image_id": 1, "bbox": [0, 0, -1, 1]}]`, "expected x, y, width and height"},

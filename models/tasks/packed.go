@@ -27,7 +27,8 @@ func takePacked(c *config.Config) error {
 	if files := formats.Files(c.Train); len(files) > 1 {
 		for _, path := range files {
 			if _, ok := packed.Is(path); ok {
-				return structured.BadInput("--train %s: a pack cannot be joined with other files, since it has numbers of its own; pack all of them together", path)
+				return structured.BadInput("--train %s: a pack cannot be joined with other files, since it has numbers of its "+
+					"own; pack all of them together", path)
 			}
 		}
 	}
@@ -50,11 +51,14 @@ func takePacked(c *config.Config) error {
 			continue
 		}
 		given, packed := text(s), text(theirs[k])
-		if given != packed && slices.Contains(config.PathSettings, s.Name) && config.FileNames(given) == packed { // packs say the names of files
+		// packs say the names of files
+		if given != packed && slices.Contains(config.PathSettings, s.Name) && config.FileNames(given) == packed {
 			continue
 		}
-		if s.GivenBeside(defaults[k]) && given != packed && !(s.Name == "features" && fmt.Sprintf("%q", given) == metadata["features"]) {
-			return structured.BadInput("--%s %s: %s was packed with --%s %s; leave the flag out, or pack the data again", s.Name, given, c.Train, s.Name, packed)
+		if s.GivenBeside(defaults[k]) && given != packed &&
+			!(s.Name == "features" && fmt.Sprintf("%q", given) == metadata["features"]) {
+			return structured.BadInput("--%s %s: %s was packed with --%s %s; leave the flag out, or pack the data again", s.Name,
+				given, c.Train, s.Name, packed)
 		}
 		s.Value.Set(theirs[k].Value)
 	}
@@ -75,7 +79,8 @@ func takeNet(c *config.Config, was config.Config) error {
 	case c.Net == "auto":
 		c.Net = was.Net
 	case textual:
-		return structured.BadInput("--net %s: %s was packed with --net %s, which reads other inputs; pack the data again", c.Net, c.Train, was.Net)
+		return structured.BadInput("--net %s: %s was packed with --net %s, which reads other inputs; pack the data again",
+			c.Net, c.Train, was.Net)
 	}
 	return nil
 }

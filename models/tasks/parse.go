@@ -20,11 +20,13 @@ var _ = builtin(Task{
 	Outputs:   "trees",
 	Summary:   "dependency trees of sentences",
 	Takes: []string{
-		"max-words", "dense", "standardise", "encoder", "tree", "order", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
+		"max-words", "dense", "standardise", "encoder", "tree", "order", "crossing", "features", "template",
+		"hash-bits", "vectors", "min-count",
 	},
 	Check: func(c config.Config) error {
 		if c.Features != "auto" && c.Features != "parse" && c.Features != "none" {
-			return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)
+			return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of "+
+				"arcs, --features parse", c.Features)
 		}
 		return checkSiblings(c)
 	},
@@ -39,7 +41,8 @@ var _ = builtin(Task{
 	Words:      inputs.TreeWords,
 	Load:       inputs.LoadArcs,
 	Output: func(c config.Config, _ inputs.Inputs, labels int) nets.Output {
-		return nets.Output{Labels: labels, Form: trees.SpanningTree{NonProjective: c.Tree == "nonprojective", Siblings: c.Order == 2}.Form(labels)}
+		return nets.Output{Labels: labels,
+			Form: trees.SpanningTree{NonProjective: c.Tree == "nonprojective", Siblings: c.Order == 2}.Form(labels)}
 	},
 	Net: func(graph.Input) string { return "biaffine" },
 	CheckNet: func(net string) error {
@@ -79,9 +82,11 @@ func checkSiblings(c config.Config) error {
 	case err != nil:
 		return err
 	case c.Tree == "nonprojective":
-		return structured.BadInput("--order 2 scores neighbouring dependents of a head, which makes the best tree NP-hard to find if arcs may cross; use --tree projective")
+		return structured.BadInput("--order 2 scores neighbouring dependents of a head, which makes the best tree NP-hard " +
+			"to find if arcs may cross; use --tree projective")
 	case c.Net != "auto" && !c.Preset().Linear || c.Features == "none":
-		return structured.BadInput("--order 2 has scores of neighbouring dependents by attributes, for --net linear; leave --net and --features out")
+		return structured.BadInput("--order 2 has scores of neighbouring dependents by attributes, for --net linear; leave " +
+			"--net and --features out")
 	case kind == config.CUDA:
 		return structured.BadInput("--order 2 of trees is for the CPU; use --device cpu")
 	}

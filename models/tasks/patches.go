@@ -46,7 +46,8 @@ func checkPatches(c *config.Config) error {
 	switch regionFeatures(c) {
 	case descriptorFeatures:
 		if c.Gives("region-pixels") || c.Gives("region-context") {
-			return structured.BadInput("--region-pixels and --region-context are those of pixels, which are not read; use --net conv-crop, or --features %s", bothFeatures)
+			return structured.BadInput("--region-pixels and --region-context are those of pixels, which are not read; use "+
+				"--net conv-crop, or --features %s", bothFeatures)
 		}
 		if c.Network().ReadsPixels() {
 			net := "--net " + c.Net
@@ -66,7 +67,8 @@ func checkPatches(c *config.Config) error {
 // checkSegmentNet refuses networks that do not score the regions of images.
 func checkSegmentNet(net string) error {
 	if p, ok := nets.FindPreset(net); ok && !p.CanScore(nets.ScoresNodes) {
-		return structured.BadInput("--net %s does not score regions of images; use --net linear, mlp, conv-crop or FILE.yaml", net)
+		return structured.BadInput("--net %s does not score regions of images; use --net linear, mlp, conv-crop or FILE.yaml",
+			net)
 	}
 	return nil
 }

@@ -46,7 +46,8 @@ func TestTasksRefuse(t *testing.T) {
 		{"parse", func(c *config.Config) { c.Features = "align" }, "--features align makes attributes of tokens"},
 		{"parse", func(c *config.Config) { c.Features = "parse" }, ""},
 		{"parse", func(c *config.Config) { c.Order = 2 }, ""},
-		{"parse", func(c *config.Config) { c.Order, c.Tree = 2, "nonprojective" }, "--order 2 scores neighbouring dependents"},
+		{"parse", func(c *config.Config) { c.Order, c.Tree = 2, "nonprojective" },
+			"--order 2 scores neighbouring dependents"},
 		{"parse", func(c *config.Config) { c.Order, c.Net = 2, "biaffine" }, "--order 2 has scores of neighbouring"},
 		{"parse", func(c *config.Config) { c.Order, c.Net = 2, "linear" }, ""},
 		{"parse", func(c *config.Config) { c.Order, c.Features = 2, "none" }, "--order 2 has scores of neighbouring"},
@@ -54,7 +55,8 @@ func TestTasksRefuse(t *testing.T) {
 		{"parse", func(c *config.Config) { c.Order, c.Device = 2, "cuda:x" }, "expected the number of a device"},
 		{"parse", func(c *config.Config) { c.Device, c.Tree = "cuda", "nonprojective" }, ""},
 		{"graph", func(c *config.Config) { c.Edges = nets.EdgesPosition }, "--edges position: sequences have it"},
-		{"graph", func(c *config.Config) { c.Edges, c.Given = nets.EdgesTransition, settings.Given{"edges"} }, "--edges transition: sequences"},
+		{"graph", func(c *config.Config) { c.Edges, c.Given = nets.EdgesTransition, settings.Given{"edges"} },
+			"--edges transition: sequences"},
 		{"graph", func(c *config.Config) { c.Edges = nets.EdgesTransition }, ""},
 		{"graph", func(c *config.Config) { c.Features = "pos" }, "--features pos makes attributes of words"},
 		{"graph", func(c *config.Config) { c.Oracle, c.Loss = "cut", "crf" }, "--loss crf needs sums over all labelings"},
@@ -67,21 +69,28 @@ func TestTasksRefuse(t *testing.T) {
 		{"segment", func(c *config.Config) { c.Net = "conv-crop" }, ""},
 		{"segment", func(c *config.Config) { c.Net, c.Features = "conv-crop", "descriptor" }, "--net conv-crop reads pixels"},
 		{"segment", func(c *config.Config) { c.Net, c.Features = "conv-crop", "pixels+descriptor" }, ""},
-		{"segment", func(c *config.Config) { c.Superpixels, c.Given = 9, settings.Given{"cell-pixels"} }, "--cell-pixels 8 and --superpixels 9"},
+		{"segment", func(c *config.Config) { c.Superpixels, c.Given = 9, settings.Given{"cell-pixels"} },
+			"--cell-pixels 8 and --superpixels 9"},
 		{"segment", func(c *config.Config) { c.Superpixels = 9 }, ""},
 		{"segment", func(c *config.Config) { c.Format, c.Train = "images", "x" }, "images without masks; give --masks"},
 		{"segment", func(c *config.Config) { c.Format, c.Train, c.Masks = "images", "x", "m" }, ""},
 		{"segment", func(c *config.Config) { c.Void = "x" }, "--void"},
 		{"localise", func(c *config.Config) { c.Format = "images" }, "a folder of images alone has no boxes"},
-		{"localise", func(c *config.Config) { c.Format, c.Search = "npz", "windows" }, "--format npz has features of candidate"},
-		{"localise", func(c *config.Config) { c.Format, c.Features = "npz", "pixels" }, "--features pixels is computed from images"},
-		{"localise", func(c *config.Config) { c.Features = "parse" }, "--features parse makes attributes of words; for boxes"},
-		{"localise", func(c *config.Config) { c.Features, c.Search = "pixels", "windows" }, "--features pixels are those of candidate"},
-		{"localise", func(c *config.Config) { c.Net, c.Search = "conv-crop", "windows" }, "--net conv-crop reads candidate boxes"},
+		{"localise", func(c *config.Config) { c.Format, c.Search = "npz", "windows" },
+			"--format npz has features of candidate"},
+		{"localise", func(c *config.Config) { c.Format, c.Features = "npz", "pixels" },
+			"--features pixels is computed from images"},
+		{"localise", func(c *config.Config) { c.Features = "parse" },
+			"--features parse makes attributes of words; for boxes"},
+		{"localise", func(c *config.Config) { c.Features, c.Search = "pixels", "windows" },
+			"--features pixels are those of candidate"},
+		{"localise", func(c *config.Config) { c.Net, c.Search = "conv-crop", "windows" },
+			"--net conv-crop reads candidate boxes"},
 		{"localise", func(c *config.Config) { c.Window = 2 }, "--window 2: candidate boxes have no neighbours"},
 		{"localise", func(c *config.Config) { c.Window = 1 }, ""},
 		{"localise", func(c *config.Config) { c.Window, c.Search = 2, "windows" }, ""},
-		{"localise", func(c *config.Config) { c.Cells, c.Search = 1025, "windows" }, "--search-grid 1025: expected at most 1024"},
+		{"localise", func(c *config.Config) { c.Cells, c.Search = 1025, "windows" },
+			"--search-grid 1025: expected at most 1024"},
 		{"localise", func(c *config.Config) { c.Cells, c.Search = 1024, "windows" }, ""},
 		{"localise", func(c *config.Config) { c.Crop = 1032 }, "--candidate-pixels 1032: expected at most 1024"},
 		{"localise", func(c *config.Config) { c.Crop = 1024 }, ""},
@@ -93,7 +102,8 @@ func TestTasksRefuse(t *testing.T) {
 		{"transcribe", func(c *config.Config) { c.Teacher = "t" }, "--teacher t: its marginals say"},
 		{"transcribe", func(c *config.Config) { c.TaskSettings = settings.Texts{"height": "1025"} },
 			"height=1025,frame=2: expected at most 1024"},
-		{"transcribe", func(c *config.Config) { c.TaskSettings = settings.Texts{"frame": "1025"} }, "frame=1025: expected at most 1024"},
+		{"transcribe", func(c *config.Config) { c.TaskSettings = settings.Texts{"frame": "1025"} },
+			"frame=1025: expected at most 1024"},
 		{"transcribe", func(c *config.Config) { c.TaskSettings = settings.Texts{"height": "1024", "frame": "1024"} }, ""},
 		{"transcribe", func(c *config.Config) { c.Format, c.TaskSettings = "npz", settings.Texts{"frame": "3"} },
 			"height and frame say how images"},
@@ -126,7 +136,8 @@ func TestTasksRefuse(t *testing.T) {
 		}
 		x.set(&c)
 		err := task.Check(c)
-		if (err == nil) != (x.want == "") || err != nil && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), x.want)) {
+		if (err == nil) != (x.want == "") || err != nil &&
+			(!structured.IsBadInput(err) || !strings.Contains(err.Error(), x.want)) {
 			t.Errorf("%s: %v, want %q", x.task, err, x.want)
 		}
 	}
@@ -155,7 +166,8 @@ func TestValidateTakesTheBounds(t *testing.T) {
 		c.Task, c.Train, c.Format = "tag", "x", "conll"
 		set(&c)
 		err := Validate(c)
-		if taken := want[0] != '-'; taken != (err == nil) || err != nil && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), want)) {
+		if taken := want[0] != '-'; taken != (err == nil) || err != nil &&
+			(!structured.IsBadInput(err) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -168,12 +180,18 @@ func TestInferenceOf(t *testing.T) {
 		labels                    int
 		want                      graphs.Inference
 	}{
-		{"graph", "auto", nets.EdgesPotts, "hinge", 2, graphs.Exact}, {"graph", "cut", nets.EdgesPotts, "hinge", 2, graphs.Cut},
-		{"graph", "relaxed", nets.EdgesOwn, "hinge", 5, graphs.Relaxed}, {"graph", "exact", nets.EdgesOwn, "hinge", 5, graphs.Exact},
-		{"segment", "auto", nets.EdgesPotts, "hinge", 2, graphs.Cut}, {"segment", "auto", nets.EdgesPotts, "auto", 2, graphs.Cut},
-		{"segment", "auto", nets.EdgesPotts, "hinge", 3, graphs.Relaxed}, {"segment", "auto", nets.EdgesPotts, "crf", 2, graphs.Relaxed},
-		{"segment", "auto", nets.EdgesPotts, "softmax-margin", 2, graphs.Relaxed}, {"segment", "auto", nets.EdgesNone, "hinge", 3, graphs.Exact},
-		{"segment", "exact", nets.EdgesPotts, "hinge", 3, graphs.Exact}, {"segment", "no oracle", nets.EdgesPotts, "hinge", 3, graphs.Exact},
+		{"graph", "auto", nets.EdgesPotts, "hinge", 2, graphs.Exact},
+		{"graph", "cut", nets.EdgesPotts, "hinge", 2, graphs.Cut},
+		{"graph", "relaxed", nets.EdgesOwn, "hinge", 5, graphs.Relaxed},
+		{"graph", "exact", nets.EdgesOwn, "hinge", 5, graphs.Exact},
+		{"segment", "auto", nets.EdgesPotts, "hinge", 2, graphs.Cut},
+		{"segment", "auto", nets.EdgesPotts, "auto", 2, graphs.Cut},
+		{"segment", "auto", nets.EdgesPotts, "hinge", 3, graphs.Relaxed},
+		{"segment", "auto", nets.EdgesPotts, "crf", 2, graphs.Relaxed},
+		{"segment", "auto", nets.EdgesPotts, "softmax-margin", 2, graphs.Relaxed},
+		{"segment", "auto", nets.EdgesNone, "hinge", 3, graphs.Exact},
+		{"segment", "exact", nets.EdgesPotts, "hinge", 3, graphs.Exact},
+		{"segment", "no oracle", nets.EdgesPotts, "hinge", 3, graphs.Exact},
 	} {
 		c := config.Default()
 		c.Task, c.Oracle, c.Edges, c.Loss = x.task, x.oracle, x.edges, x.loss
@@ -217,14 +235,17 @@ func TestTooLargeGraphs(t *testing.T) {
 	}{
 		{"exact", nets.EdgesOwn, large, 2, 1e3, "g, example 1: its graph has loops"},
 		{"exact", nets.EdgesOwn, large, 2, 1e9, ""}, {"exact", nets.EdgesOwn, small, 2, 1e3, ""},
-		{"exact", nets.EdgesNone, large, 2, 1e3, ""}, {"relaxed", nets.EdgesOwn, large, 2, 1e3, ""}, {"cut", nets.EdgesOwn, large, 2, 1e3, ""},
-		{"cut", nets.EdgesOwn, small, 3, 1e3, "g: --oracle cut: "}, {"auto", nets.EdgesOwn, large, 2, 1e3, "--oracle cut (two labels"},
+		{"exact", nets.EdgesNone, large, 2, 1e3, ""}, {"relaxed", nets.EdgesOwn, large, 2, 1e3, ""},
+		{"cut", nets.EdgesOwn, large, 2, 1e3, ""},
+		{"cut", nets.EdgesOwn, small, 3, 1e3, "g: --oracle cut: "},
+		{"auto", nets.EdgesOwn, large, 2, 1e3, "--oracle cut (two labels"},
 		{"auto", nets.EdgesOwn, large, 3, 1e3, "use --oracle relaxed"},
 	} {
 		c := c
 		c.Oracle, c.Edges, c.MaxTable = x.oracle, x.edges, x.max
 		err := checkTables(&c, x.d, x.labels)
-		if (err == nil) != (x.want == "") || err != nil && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), x.want)) {
+		if (err == nil) != (x.want == "") || err != nil &&
+			(!structured.IsBadInput(err) || !strings.Contains(err.Error(), x.want)) {
 			t.Errorf("%s of %d labels: %v, want %q", x.oracle, x.labels, err, x.want)
 		}
 		if err != nil && x.labels == 3 && strings.Contains(err.Error(), "--oracle cut (") {
@@ -262,13 +283,15 @@ func TestContrastsOfGraphs(t *testing.T) {
 	}{
 		{"exact", nets.EdgesOwn, "hinge", small, 2, "independent relaxed", ""},
 		{"exact", nets.EdgesOwn, "hinge", forest, 2, "independent relaxed", "no loops"},
-		{"exact", nets.EdgesNone, "hinge", small, 2, "", ""}, {"relaxed", nets.EdgesPotts, "hinge", large, 2, "independent cut", ""},
+		{"exact", nets.EdgesNone, "hinge", small, 2, "", ""},
+		{"relaxed", nets.EdgesPotts, "hinge", large, 2, "independent cut", ""},
 		{"relaxed", nets.EdgesPotts, "hinge", large, 3, "independent exact", "more than --max-table"},
 		{"relaxed", nets.EdgesOwn, "hinge", small, 2, "independent exact", ""},
 		{"relaxed", nets.EdgesPotts, "crf", small, 2, "independent exact", ""},
 	} {
 		c := config.Default()
-		c.Task, c.Oracle, c.Edges, c.Loss, c.MaxTable, c.Submodular, c.EdgeUnits = "graph", x.oracle, x.edges, x.loss, 1e3, "yes", 3
+		c.Task, c.Oracle, c.Edges, c.Loss, c.MaxTable, c.Submodular, c.EdgeUnits = "graph", x.oracle,
+			x.edges, x.loss, 1e3, "yes", 3
 		var names []string
 		reason := ""
 		for k, contrast := range contrastGraphs(c, []*structured.Dataset{forest, x.d}, x.labels) {
@@ -319,7 +342,8 @@ func TestNumberedWeights(t *testing.T) {
 		"--class-weights a=1e-10": {"a": leastLabelWeight / 10},
 		"--class-weights b=1e+10": {"b": mostLabelWeight * 10},
 	} {
-		if _, err := NumberedWeights("class-weights", weights, labels); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, err := NumberedWeights("class-weights", weights, labels); !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -331,7 +355,8 @@ func TestNumberedWeights(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := strings.ReplaceAll(strings.Trim(strings.TrimSpace(sprint(of)), "{}"), " true", ""); !strings.Contains(text, "[1 3 1]") {
+		if text := strings.ReplaceAll(strings.Trim(strings.TrimSpace(sprint(of)), "{}"), " true", ""); !strings.Contains(text,
+			"[1 3 1]") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
@@ -437,13 +462,14 @@ func TestConfidenceAndGrey(t *testing.T) {
 		t.Error(got)
 	}
 	m := grey(&images.Image{Width: 3, Height: 2}, []float32{-1, 0, 0.5, 1, 2, 0.25})
-	if want := []uint8{0, 0, 128, 255, 255, 64}; m.Width != 3 || m.Height != 2 || len(m.Pixels) != 18 || !everyThird(m.Pixels, want) {
+	if want := []uint8{0, 0, 128, 255, 255, 64}; m.Width != 3 || m.Height != 2 || len(m.Pixels) != 18 ||
+		!everyThird(m.Pixels, want) {
 		t.Errorf("%+v", m)
 	}
 }
 
-// Memory is refused where a file, as many times as large as its beginning, would not fit; hashed attributes have as many
-// weights as hashes.
+// Memory is refused where a file, as many times as large as its beginning, would not fit; hashed attributes have as
+// many weights as hashes.
 func TestMemoryOfTasks(t *testing.T) {
 	tag, _ := Named("tag")
 	c := config.Default()
@@ -457,7 +483,8 @@ func TestMemoryOfTasks(t *testing.T) {
 		processes int
 		bad       bool
 	}{
-		"small": {1, 0, 1, 1, false}, "large": {1e15, 0, 1, 1, true}, "hashed": {1, 60, 1, 1, true}, "divided": {1e15, 0, 1, 1 << 60, false},
+		"small": {1, 0, 1, 1, false}, "large": {1e15, 0, 1, 1, true}, "hashed": {1, 60, 1, 1, true},
+		"divided": {1e15, 0, 1, 1 << 60, false},
 	} {
 		c := c
 		c.HashBits = x.bits
@@ -467,7 +494,8 @@ func TestMemoryOfTasks(t *testing.T) {
 		}
 	}
 	parse, _ := Named("parse")
-	table := &structured.Table{Name: trees.ArcRows, Attributes: &structured.Sparse{Offsets: make([]int, 10), Index: make([]int32, 100)}}
+	table := &structured.Table{Name: trees.ArcRows,
+		Attributes: &structured.Sparse{Offsets: make([]int, 10), Index: make([]int32, 100)}}
 	d.Tables = []*structured.Table{{Name: "x"}, table}
 	for times, bad := range map[float64]bool{1: false, 1e15: true} {
 		if err := parse.Memory(&c, d, times, 1); (err != nil) != bad || bad && !strings.Contains(err.Error(), "reading x") {

@@ -77,8 +77,10 @@ func (t Task) lacks() string {
 		name string
 		has  bool
 	}{
-		{"Outputs", t.Outputs != ""}, {"Summary", t.Summary != ""}, {"Fit", t.Fit != nil}, {"Output", t.Output != nil}, {"Net", t.Net != nil}, {"LogLikelihood", t.LogLikelihood != nil},
-		{"Layout", t.Layout != nil}, {"Compare", t.Compare != nil}, {"Review", t.Review != nil}, {"Metrics", len(t.Metrics) > 0},
+		{"Outputs", t.Outputs != ""}, {"Summary", t.Summary != ""}, {"Fit", t.Fit != nil}, {"Output", t.Output != nil},
+		{"Net", t.Net != nil}, {"LogLikelihood", t.LogLikelihood != nil},
+		{"Layout", t.Layout != nil}, {"Compare", t.Compare != nil}, {"Review", t.Review != nil},
+		{"Metrics", len(t.Metrics) > 0},
 		{"Result", t.Result != ""}, {"Columns", len(t.Columns) > 0},
 	} {
 		if !x.has {

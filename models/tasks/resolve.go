@@ -19,7 +19,8 @@ import (
 // are.
 func Resolve(c *config.Config) error {
 	if _, known := Named(c.Task); !known && c.Task == "pipeline" {
-		return structured.BadInput("--task pipeline is for dsp train: a pipeline is several models; tune and export its stages, which are models in folders of their own")
+		return structured.BadInput("--task pipeline is for dsp train: a pipeline is several models; tune and export its " +
+			"stages, which are models in folders of their own")
 	}
 	c.Scheme, c.Constraints = chains.SchemeNamed(c.Scheme), chains.SchemeNamed(c.Constraints)
 	if err := c.ReadStack(); err != nil {
@@ -74,7 +75,8 @@ func Resolve(c *config.Config) error {
 func recogniseColumns(c *config.Config, given config.Config) {
 	recognise := formats.Find(c.Format).Recognise
 	files := formats.Files(c.Train)
-	if recognise == nil || given.Columns != "" || given.Template != "" || !Of(c).Labels || len(files) == 0 || !host.Rereads(files[0]) {
+	if recognise == nil || given.Columns != "" || given.Template != "" || !Of(c).Labels ||
+		len(files) == 0 || !host.Rereads(files[0]) {
 		return
 	}
 	_ = formats.Open(files[0], func(r io.Reader) error { // whose errors the reader of the data reports
@@ -112,7 +114,8 @@ func chooseFormat(c config.Config) (string, error) {
 		return formats.Builtin, nil
 	case c.Format == "":
 		format, err := formats.DetectAll(c.Train)
-		if info, wrong := os.Stat(c.Train); err != nil && wrong == nil && info.IsDir() && Of(&c).FileFormat == formats.Images {
+		if info, wrong := os.Stat(c.Train); err != nil && wrong == nil && info.IsDir() &&
+			Of(&c).FileFormat == formats.Images {
 			return formats.Images, nil // its reader says what the folder lacks
 		}
 		return format, err

@@ -31,15 +31,18 @@ var segment = builtin(Task{
 	Summary: "labels of the pixels of images",
 	Known:   asRead,
 	Takes: []string{
-		"difficulty", "masks", "void", "mask-values", "label-names", "classes", "cell-pixels", "superpixels", "region-pixels", "region-context", "neighbours",
-		"oracle", "max-table", "features", "edges", "edge-units", "submodular", "label-weights",
+		"difficulty", "masks", "void", "mask-values", "label-names", "classes", "cell-pixels", "superpixels", "region-pixels",
+		"region-context", "neighbours", "oracle", "max-table", "features", "edges", "edge-units",
+		"submodular", "label-weights",
 	},
 	Check: func(c config.Config) error {
 		switch {
 		case c.Format == formats.Images && c.Train != "" && c.Masks == "":
-			return structured.BadInput("images without masks; give --masks TRAIN,DEV,TEST, a folder for each of the data sets that are given")
+			return structured.BadInput("images without masks; give --masks TRAIN,DEV,TEST, a folder for each of the " +
+				"data sets that are given")
 		case c.Superpixels > 0 && c.Gives("cell-pixels"):
-			return structured.BadInput("--cell-pixels %d and --superpixels %d: an image is divided into cells or into superpixels; give one of the two", c.Cell, c.Superpixels)
+			return structured.BadInput("--cell-pixels %d and --superpixels %d: an image is divided into cells or into "+
+				"superpixels; give one of the two", c.Cell, c.Superpixels)
 		}
 		if err := division(&c).Validate(); err != nil {
 			return err
@@ -87,9 +90,11 @@ var segment = builtin(Task{
 	Picture: drawMaskPicture,
 	Metrics: []Metric{
 		{"miou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("miou") }, classShares},
-		{"pixels", "pixel accuracy", func(m *structured.Metrics) float64 { return m.Get("pixel_accuracy") }, share("pixel_accuracy", "labelled")},
+		{"pixels", "pixel accuracy", func(m *structured.Metrics) float64 { return m.Get("pixel_accuracy") },
+			share("pixel_accuracy", "labelled")},
 	},
-	Result:  "accuracy is the share of pixels with the right label, IoU the mean over the classes of intersection over union",
+	Result: "accuracy is the share of pixels with the right label, IoU the mean over the classes of " +
+		"intersection over union",
 	Columns: []Column{{"accuracy", "pixel_accuracy"}, {"IoU", "miou"}},
 })
 
@@ -121,7 +126,9 @@ const (
 	segmentGap    = 1e-2
 	segmentPasses = 300
 
-	segmentPatience = 30 // with development data: on drawn scenes the best pass is often an early one, and a hundred passes are for the gap alone
+	// with development data: on drawn scenes the best pass is often an early one, and a hundred passes are for the gap
+	// alone
+	segmentPatience = 30
 )
 
 // ImageReader returns the reader that makes graphs of images as the settings say, without the names of labels.
@@ -146,7 +153,8 @@ func drawTextures(c *config.Config) (train, dev, test *structured.Dataset, err e
 	}
 	for k, to := range []**structured.Dataset{&train, &dev, &test} {
 		part := o.Parts()[k]
-		r := segmentation.Reader{Division: division(c), Inputs: patches(c), Labels: o.Labels(), All: k > 0, Threads: c.Threads}
+		r := segmentation.Reader{Division: division(c), Inputs: patches(c), Labels: o.Labels(),
+			All: k > 0, Threads: c.Threads}
 		if *to, err = r.Read(context.Background(), part); err != nil {
 			return nil, nil, nil, err
 		}
@@ -158,7 +166,8 @@ func drawTextures(c *config.Config) (train, dev, test *structured.Dataset, err e
 func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 	switch {
 	case s.Format != formats.Images:
-		return nil, structured.BadInput("%s: --format %s has no images: --task segment reads folders of images", s.Path, s.Format)
+		return nil, structured.BadInput("%s: --format %s has no images: --task segment reads folders of images", s.Path,
+			s.Format)
 	case !s.Unlabeled && s.Masks == "":
 		return nil, structured.BadInput("%s: no masks; give --masks with the folder of the masks of these images", s.Path)
 	}
@@ -167,7 +176,8 @@ func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 		return nil, err
 	}
 	r := segmentation.Reader{
-		Division: division(c), Inputs: patches(c), Labels: s.Labels, Where: "the training data's labels", All: s.Labels != nil, Threads: s.Threads, Remarks: s.Remarks,
+		Division: division(c), Inputs: patches(c), Labels: s.Labels, Where: "the training data's labels",
+		All: s.Labels != nil, Threads: s.Threads, Remarks: s.Remarks,
 	}
 	if r.Values, err = valuesIn(c, folder, s); err != nil {
 		return nil, err
@@ -193,7 +203,8 @@ func prepareRegions(c *config.Config, train *structured.Dataset) (*Change, error
 	if c.Superpixels > 0 {
 		advice = fmt.Sprintf("raise --superpixels (now %d)", c.Superpixels)
 	}
-	return nil, structured.BadInput("%s: no image has two regions with labels, so no region has a neighbour; %s, or use --edges none", train.Name, advice)
+	return nil, structured.BadInput("%s: no image has two regions with labels, so no region has a neighbour; "+
+		"%s, or use --edges none", train.Name, advice)
 }
 
 // sayMaskLabels says which labels were found in masks whose labels have no names, and what their number decides; nil
@@ -240,7 +251,8 @@ func sayMaskLabels(c *config.Config, train *structured.Dataset) (*Change, error)
 
 // writeMasks writes the predicted mask of every image into a folder, and an image with the mask over it into the folder
 // overlays inside.
-func writeMasks(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error {
+func writeMasks(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options, path string,
+	predict PredictSome) error {
 	if kind := filepath.Ext(path); kind == ".png" || strings.EqualFold(kind, ".npz") {
 		return structured.BadInput("--to %s: masks are written into a folder", path)
 	}

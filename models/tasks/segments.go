@@ -28,11 +28,14 @@ func checkTags(c config.Config) error {
 	case c.Partial:
 		return structured.BadInput("--structure segments needs known tags; --partial is for --structure chain")
 	case c.Scheme != "keep" && c.Scheme != segmentScheme:
-		return structured.BadInput("--structure segments reads tags of any scheme and predicts them in %s; leave out --scheme %s (dsp predict --scheme converts what it writes)", segmentScheme, c.Scheme)
+		return structured.BadInput("--structure segments reads tags of any scheme and predicts them in %s; leave out "+
+			"--scheme %s (dsp predict --scheme converts what it writes)", segmentScheme, c.Scheme)
 	case c.Constraints != "none":
-		return structured.BadInput("--constraints %s has no effect on segments, whose tags always keep their scheme", c.Constraints)
+		return structured.BadInput("--constraints %s has no effect on segments, whose tags always keep their scheme",
+			c.Constraints)
 	case c.SegmentLoss == "segments" && (len(c.LabelWeights) > 0 || c.LossByLength):
-		return structured.BadInput("--segment-loss segments counts segments; --label-weights and --loss-by-length are for --segment-loss tags")
+		return structured.BadInput("--segment-loss segments counts segments; --label-weights and --loss-by-length are " +
+			"for --segment-loss tags")
 	case c.Edges != nets.EdgesTransition:
 		return structured.BadInput("--edges %s: segments have transitions; the others are for --structure chain", c.Edges)
 	}
@@ -95,7 +98,8 @@ func prepareSegments(c *config.Config, train *structured.Dataset) (*Change, erro
 			case length <= c.MaxLength || err != nil:
 				return
 			case c.Overlong == "refuse":
-				err = structured.BadInput("%s: a segment %s of %d tokens, expected at most %d (--max-length); --overlong split divides it",
+				err = structured.BadInput("%s: a segment %s of %d tokens, expected at most %d (--max-length); "+
+					"--overlong split divides it",
 					train.WhereToken(i, s.First), train.Alphabet.Name(tags[s.First]), length, c.MaxLength)
 				return
 			}
@@ -122,8 +126,10 @@ func checkBegins(d *structured.Dataset) error {
 		}
 		tags := d.Gold(i)
 		for t, l := range tags {
-			if inside := l%2 == 1 && l != segments.Outside(d.Alphabet.Len()); inside && (t == 0 || tags[t-1] != l && tags[t-1] != l-1) {
-				return structured.BadInput("%s: %s begins a segment, expected %s: with --teacher, tags are in the scheme of its labels, %s",
+			if inside := l%2 == 1 && l != segments.Outside(d.Alphabet.Len()); inside &&
+				(t == 0 || tags[t-1] != l && tags[t-1] != l-1) {
+				return structured.BadInput("%s: %s begins a segment, expected %s: with --teacher, tags are in the "+
+					"scheme of its labels, %s",
 					d.WhereToken(i, t), d.Alphabet.Name(l), d.Alphabet.Name(l-1), segmentScheme)
 			}
 		}
@@ -143,7 +149,8 @@ func orderTags(c *config.Config, d *structured.Dataset) error {
 	if names := d.Alphabet.Names(); slices.Equal(names, ordered.Names()) {
 		return nil
 	} else if at := slices.Index(names, "O"); c.Init+c.Prior != "" && at >= 0 && at < len(names)-1 {
-		return structured.BadInput("%s: label %s is none of the model's, and a model of segments takes no new ones", d.Name, names[at+1])
+		return structured.BadInput("%s: label %s is none of the model's, and a model of segments takes no new ones", d.Name,
+			names[at+1])
 	}
 	number := make([]int32, d.Alphabet.Len())
 	for l, name := range d.Alphabet.Names() {

@@ -12,7 +12,8 @@ import (
 
 // tagged returns data of one sequence with these tags.
 func tagged(tags ...string) *structured.Dataset {
-	d := &structured.Dataset{Name: "x.conll", Offsets: []int{0, len(tags)}, Lines: []int{1}, Columns: [][]string{tags}, Alphabet: structured.NewAlphabet()}
+	d := &structured.Dataset{Name: "x.conll", Offsets: []int{0, len(tags)}, Lines: []int{1}, Columns: [][]string{tags},
+		Alphabet: structured.NewAlphabet()}
 	for _, tag := range tags {
 		d.Labels = append(d.Labels, d.Alphabet.Add(tag))
 	}
@@ -26,7 +27,8 @@ func tagsOf(d *structured.Dataset) (all []string) {
 	return all
 }
 
-// Tags get the order of the structure and keep their names; the longest segment decides the model's, if nothing else does.
+// Tags get the order of the structure and keep their names; the longest segment decides the model's, if nothing else
+// does.
 func TestSegmentsAreNumbered(t *testing.T) {
 	c := config.Default()
 	c.Structure = "segments"
@@ -35,13 +37,15 @@ func TestSegmentsAreNumbered(t *testing.T) {
 	if change, err := prepareSegments(&c, d); err != nil || change != nil {
 		t.Fatal(change, err)
 	}
-	if want := []string{"B-b", "I-b", "B-a", "I-a", "O"}; !slices.Equal(d.Alphabet.Names(), want) || !slices.Equal(tagsOf(d), before) {
+	if want := []string{"B-b", "I-b", "B-a", "I-a", "O"}; !slices.Equal(d.Alphabet.Names(), want) ||
+		!slices.Equal(tagsOf(d), before) {
 		t.Errorf("%v, %v", d.Alphabet.Names(), tagsOf(d))
 	}
 	if decideLength(&c, d); c.MaxLength != 3 {
 		t.Errorf("--max-length %d", c.MaxLength)
 	}
-	if form := tagOutput(c, inputs.Inputs{}, d.Alphabet.Len()).Form; form.Parts[1].Width != 3*3 || form.Structure.Name() != "segmentation" {
+	if form := tagOutput(c, inputs.Inputs{}, d.Alphabet.Len()).Form; form.Parts[1].Width != 3*3 ||
+		form.Structure.Name() != "segmentation" {
 		t.Errorf("%+v", form)
 	}
 }
@@ -51,13 +55,15 @@ func TestOverlongSegments(t *testing.T) {
 	c := config.Default()
 	c.Structure, c.MaxLength = "segments", 2
 	tags := []string{"O", "B-a", "I-a", "I-a", "I-a", "I-a", "O", "B-a", "I-a"}
-	if _, err := prepareSegments(&c, tagged(tags...)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "x.conll:2: a segment B-a of 5 tokens, expected at most 2") {
+	if _, err := prepareSegments(&c, tagged(tags...)); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "x.conll:2: a segment B-a of 5 tokens, expected at most 2") {
 		t.Error(err)
 	}
 	c.Overlong = "split"
 	d := tagged(tags...)
 	change, err := prepareSegments(&c, d)
-	if want := []string{"O", "B-a", "I-a", "B-a", "I-a", "B-a", "O", "B-a", "I-a"}; err != nil || change == nil || !slices.Equal(tagsOf(d), want) {
+	if want := []string{"O", "B-a", "I-a", "B-a", "I-a", "B-a", "O", "B-a", "I-a"}; err != nil || change == nil ||
+		!slices.Equal(tagsOf(d), want) {
 		t.Errorf("%v, %v, %v", tagsOf(d), change, err)
 	}
 }

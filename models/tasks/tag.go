@@ -13,7 +13,8 @@ var tag = builtin(Task{
 	Summary: "labels of tokens of text, or of rows of features",
 	Labels:  true,
 	Takes: []string{
-		"max-words", "dense", "standardise", "encoder", "label", "scheme", "structure", "order", "max-length", "overlong", "segment-loss", "segment-ends", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "edges",
+		"max-words", "dense", "standardise", "encoder", "label", "scheme", "structure", "order", "max-length", "overlong",
+		"segment-loss", "segment-ends", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "edges",
 		"vectors", "min-count", "label-weights", "loss-by-length", "class-weights", "constraints",
 	},
 	Check:         checkTags,

@@ -33,7 +33,8 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 		}
 		if has, own := nets.HasSetting(kind.chosen, s.Name); kind.name == "net" && own {
 			if !has && !ofOwnInputs(kind.chosen, s) {
-				return structured.BadInput("--%s %v has no effect: network %s of this program has no such setting", s.Name, s.Value.Interface(), net)
+				return structured.BadInput("--%s %v has no effect: network %s of this program has no such setting",
+					s.Name, s.Value.Interface(), net)
 			}
 			continue
 		}
@@ -41,10 +42,12 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 		if kind.chosen == formats.Builtin && c.Train == "" {
 			at = "on drawn data; give --train FILE"
 		}
-		return structured.BadInput("--%s %v has no effect %s; it is for --%s %s", s.Name, s.Value.Interface(), at, kind.name, strings.Join(kind.takers, ", "))
+		return structured.BadInput("--%s %v has no effect %s; it is for --%s %s", s.Name, s.Value.Interface(), at, kind.name,
+			strings.Join(kind.takers, ", "))
 	}
 	if net == nets.StackNet && c.Stack != "" && aboutAttributes(s) && !c.Network().ReadsAttributes() {
-		return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"", s.Name, s.Value.Interface())
+		return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"",
+			s.Name, s.Value.Interface())
 	}
 	return nil
 }
@@ -62,7 +65,8 @@ func Listed(s settings.Setting, c *config.Config) bool {
 		net = nets.LinearNet
 	}
 	has, own := nets.HasSetting(net, s.Name)
-	return takes(c.Task, takersOf(s.Name)) && takes(c.Format, formats.TakersOf(s.Name)) && !drawn && config.MethodTakes(s.Name, c) &&
+	return takes(c.Task, takersOf(s.Name)) && takes(c.Format, formats.TakersOf(s.Name)) && !drawn &&
+		config.MethodTakes(s.Name, c) &&
 		(has || own && ofOwnInputs(net, s) || takes(net, netsThatTake(s))) && config.Awaits(s, c) == ""
 }
 

@@ -148,7 +148,8 @@ type Task struct {
 	Picture func(d *structured.Dataset, labels *structured.Alphabet, path string, predict PredictSome) error
 	// Write writes the predicted outputs for d to an npz archive, or to a folder if WritesFolder (--to). Nil: they are
 	// only printed.
-	Write func(c *config.Config, d *structured.Dataset, labels *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error
+	Write func(c *config.Config, d *structured.Dataset, labels *structured.Alphabet, o predictions.Options, path string,
+		predict PredictSome) error
 
 	WritesFolder bool
 	// Contrasts are the trainings that a run on built-in data, whose data sets these are, is compared with. Nil:
@@ -209,7 +210,8 @@ type Column struct {
 }
 
 // PredictSome is Predict of a model, which hands its predictions for some examples to yield.
-type PredictSome func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error
+type PredictSome func(d *structured.Dataset, o predictions.Options,
+	yield func(i int, p *predictions.Prediction) error) error
 
 var registry settings.Registry[Task]
 
@@ -284,7 +286,9 @@ func names(of func(t Task) bool) []string {
 
 // Reading returns the names of the tasks that files of a format can hold data for: first those that the format names.
 func Reading(f formats.Format) []string {
-	return append(slices.Clone(f.Tasks), names(func(t Task) bool { return slices.Contains(t.Formats, f.Name) && !slices.Contains(f.Tasks, t.Name) })...)
+	return append(slices.Clone(f.Tasks), names(func(t Task) bool {
+		return slices.Contains(t.Formats, f.Name) && !slices.Contains(f.Tasks, t.Name)
+	})...)
 }
 
 // list joins names as in "a, b and c".
@@ -298,5 +302,6 @@ func list(names []string, last string) string {
 
 // Loading says how inputs of the task are read from files.
 func (t Task) Loading(c *config.Config) inputs.Loading {
-	return inputs.Loading{Words: t.Words, Vectors: c.Vectors != "", Frozen: c.Freeze, Encoder: c.Encoder != "", Rows: inputs.EncoderSettings(c), Own: t.Load, Longest: c.MaxLength}
+	return inputs.Loading{Words: t.Words, Vectors: c.Vectors != "", Frozen: c.Freeze, Encoder: c.Encoder != "",
+		Rows: inputs.EncoderSettings(c), Own: t.Load, Longest: c.MaxLength}
 }

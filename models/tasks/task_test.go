@@ -37,8 +37,8 @@ func TestTasksAreComplete(t *testing.T) {
 
 // The first task of a format is that of its data where nobody says.
 func TestFormatsHaveATask(t *testing.T) {
-	for format, want := range map[string]string{formats.Builtin: "ocr", formats.Letters: "ocr", formats.Conll: "tag", formats.Conllu: "tag",
-		formats.CRFsuite: "tag", formats.NPZ: "tag"} {
+	for format, want := range map[string]string{formats.Builtin: "ocr", formats.Letters: "ocr",
+		formats.Conll: "tag", formats.Conllu: "tag", formats.CRFsuite: "tag", formats.NPZ: "tag"} {
 		if got := chooseTask(config.Default(), format); got != want {
 			t.Errorf("%s is of task %s, want %s", format, got, want)
 		}
@@ -67,7 +67,8 @@ func TestTakenSettingsExist(t *testing.T) {
 	}
 	for of, names := range takes {
 		for _, name := range names {
-			if _, ok := settings.Named(config.Settings(&c), name); !ok && name != "kernel" && name != "stride" { // which programs set
+			// which programs set
+			if _, ok := settings.Named(config.Settings(&c), name); !ok && name != "kernel" && name != "stride" {
 				t.Errorf("%s takes %s, which is no setting", of, name)
 			}
 		}
@@ -88,8 +89,10 @@ func TestMetricsOfTasks(t *testing.T) {
 }
 
 func TestListOfTasks(t *testing.T) {
-	for want, among := range map[string]string{"": "", "tag": "tag", "ocr and parse": "parse ocr", "ocr, parse and tag": "ocr tag parse"} {
-		if got := list(names(func(t Task) bool { return slices.Contains(strings.Fields(among), t.Name) }), "and"); got != want {
+	for want, among := range map[string]string{"": "", "tag": "tag", "ocr and parse": "parse ocr",
+		"ocr, parse and tag": "ocr tag parse"} {
+		if got := list(names(func(t Task) bool { return slices.Contains(strings.Fields(among), t.Name) }),
+			"and"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

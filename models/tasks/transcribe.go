@@ -81,9 +81,11 @@ var _ = builtin(Task{
 	Picture:  drawLinePicture,
 	Metrics: []Metric{
 		{"cer", "character accuracy", func(m *structured.Metrics) float64 { return 1 - m.Get("cer") }, characterShare},
-		{"lines", "lines right", func(m *structured.Metrics) float64 { return m.Get("line_accuracy") }, share("line_accuracy", "lines")},
+		{"lines", "lines right", func(m *structured.Metrics) float64 { return m.Get("line_accuracy") },
+			share("line_accuracy", "lines")},
 	},
-	Result:  "character error is the number of symbols to change, insert and delete, per symbol; lines is the share of lines that are right as a whole",
+	Result: "character error is the number of symbols to change, insert and delete, per symbol; lines is the share of " +
+		"lines that are right as a whole",
 	Columns: []Column{{"character error", "cer"}, {"lines", "line_accuracy"}},
 })
 
@@ -126,13 +128,17 @@ func checkTranscribe(c config.Config) error {
 	own, def := Own(&c).(*transcribeSettings), Of(&c).Settings.(transcribeSettings)
 	switch {
 	case own.Height > maxFrame || own.Frame > maxFrame:
-		return structured.BadInput("--%s height=%d,frame=%d: expected at most %d", config.OwnSettingsName, own.Height, own.Frame, maxFrame)
+		return structured.BadInput("--%s height=%d,frame=%d: expected at most %d", config.OwnSettingsName,
+			own.Height, own.Frame, maxFrame)
 	case c.Format == formats.NPZ && (own.Height != def.Height || own.Frame != def.Frame):
-		return structured.BadInput("--%s height and frame say how images become frames, and --format npz has frames; leave them out", config.OwnSettingsName)
+		return structured.BadInput("--%s height and frame say how images become frames, and --format npz has "+
+			"frames; leave them out", config.OwnSettingsName)
 	case c.Loss != "auto" && c.Loss != "crf":
-		return structured.BadInput("--loss %s: which frame shows which symbol is not known, so no loss of frames can be added; --task transcribe has the likelihood of what lines read (crf, which is CTC)", c.Loss)
+		return structured.BadInput("--loss %s: which frame shows which symbol is not known, so no loss of frames can be "+
+			"added; --task transcribe has the likelihood of what lines read (crf, which is CTC)", c.Loss)
 	case c.Teacher != "":
-		return structured.BadInput("--teacher %s: its marginals say which frame shows which symbol, and --task transcribe learns what lines read; leave it out", c.Teacher)
+		return structured.BadInput("--teacher %s: its marginals say which frame shows which symbol, and --task transcribe "+
+			"learns what lines read; leave it out", c.Teacher)
 	}
 	return nil
 }

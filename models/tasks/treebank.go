@@ -49,9 +49,11 @@ func projectivise(c *config.Config, train *structured.Dataset) (*Change, error) 
 		for trees.Projective(b.Tree(i).Heads) {
 			i++
 		}
-		return nil, structured.BadInput("%s: arcs cross in this tree, and in %d of %d; train with --tree nonprojective, or let --crossing lift them",
+		return nil, structured.BadInput("%s: arcs cross in this tree, and in %d of %d; train with --tree nonprojective, or "+
+			"let --crossing lift them",
 			train.Where(i), count.Sentences, train.Len())
 	}
 	count = b.Projectivise()
-	return &Change{"lifted crossing arcs", []any{"sentences", count.Sentences, "arcs", count.Arcs, "lifts", count.Lifts}}, nil
+	return &Change{"lifted crossing arcs", []any{"sentences", count.Sentences, "arcs", count.Arcs, "lifts", count.Lifts}},
+		nil
 }

@@ -25,7 +25,8 @@ func Validate(c config.Config) error {
 		}
 	}
 	if c.BatchTokens > 0 && c.ModelBatch > 0 && c.Given.Has("model-batch") { // what a run chose for itself stays
-		return structured.BadInput("--model-batch %v and --batch-tokens %d both say how large a step is; give one", c.ModelBatch, c.BatchTokens)
+		return structured.BadInput("--model-batch %v and --batch-tokens %d both say how large a step is; give one",
+			c.ModelBatch, c.BatchTokens)
 	}
 	return c.CheckMethod()
 }
@@ -53,7 +54,8 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--task %s needs training data: give --train FILE (only %s have built-in data)", c.Task,
 			list(names(func(t Task) bool { return t.Draw != nil }), "and"))
 	case c.Format == formats.Builtin && c.Train+c.Dev+c.Test != "":
-		return structured.BadInput("--format builtin draws its own data; leave out --train, --dev and --test, or name their format")
+		return structured.BadInput("--format builtin draws its own data; leave out --train, --dev and " +
+			"--test, or name their format")
 	case c.Train == "" && c.Dev+c.Test != "":
 		return structured.BadInput("--dev and --test need --train: built-in data comes with its own")
 	case c.Format != "" && c.Format != formats.Builtin && c.Train == "" && c.Resume == "":
@@ -82,36 +84,48 @@ func ValidateModel(c config.Config) error {
 	}
 	switch {
 	case c.Template != "" && c.Features != "auto":
-		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)
+		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template,
+			c.Features)
 	case readsWordsAlone(c.Preset()) && c.Features != "auto" && c.Features != "none":
-		return structured.BadInput("--features %s makes attributes, which --net %s does not read; use --net linear, or leave out --features", c.Features, c.Net)
+		return structured.BadInput("--features %s makes attributes, which --net %s does not read; use --net linear, "+
+			"or leave out --features", c.Features, c.Net)
 	case c.AttributeUnits > 0 && c.Features == "none":
 		return structured.BadInput("--attribute-units %d sums attributes, but --features none makes none", c.AttributeUnits)
 	case c.L1 > 0 && c.Prior != "":
-		return structured.BadInput("--l1 %v makes weights zero, and --prior %s keeps them near those of a model: give one", c.L1, c.Prior)
+		return structured.BadInput("--l1 %v makes weights zero, and --prior %s keeps them near those of a model: give one",
+			c.L1, c.Prior)
 	case c.L1 > 0 && c.Init != "" && !sparseFromAnywhere(&c):
-		return structured.BadInput("--l1 %v with --init: dual methods cannot start there, because weights do not tell what they were before the threshold; use --method owl-qn, which starts from any weights, or leave out --init", c.L1)
+		return structured.BadInput("--l1 %v with --init: dual methods cannot start there, because weights do not tell what "+
+			"they were before the threshold; use --method owl-qn, which starts from any weights, or leave out --init", c.L1)
 	case c.Prior != "" && c.Reg == 0:
-		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to start from the model only", c.Prior, c.Prior)
+		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to "+
+			"start from the model only", c.Prior, c.Prior)
 	case c.TeacherShare > 1:
 		return structured.BadInput("--teacher-share %v: expected a share from 0 to 1", c.TeacherShare)
 	case c.Teacher != "" && c.Scheme != "keep" && !bySegments(&c):
-		return structured.BadInput("--scheme %s converts tags as they are read; with --teacher, labels are the teacher's", c.Scheme)
+		return structured.BadInput("--scheme %s converts tags as they are read; with --teacher, labels are the teacher's",
+			c.Scheme)
 	case c.Teacher != "" && c.Init+c.Prior != "":
 		return structured.BadInput("--teacher %s and --init or --prior both say what labels there are; give one", c.Teacher)
 	case c.TuneEncoder && c.Init != "" && c.EncoderRows == "float16":
-		return structured.BadInput("--init %s with --tune-encoder: an encoder that is trained has no rows to round to float16; start from a model that was trained without --encoder-rows", c.Init)
+		return structured.BadInput("--init %s with --tune-encoder: an encoder that is trained has no rows to round to "+
+			"float16; start from a model that was trained without --encoder-rows", c.Init)
 	case c.TuneEncoder && c.EncoderPrecision == string(encoders.Int8) && c.Init != "":
-		return structured.BadInput("--init %s with --tune-encoder: an encoder that is trained multiplies in float32; start from a model that was "+
+		return structured.BadInput("--init %s with --tune-encoder: an encoder that is trained multiplies in float32; start "+
+			"from a model that was "+
 			"trained without --encoder-precision", c.Init)
 	case c.TuneEncoder && c.EncoderPrecision == string(encoders.Int8):
-		return structured.BadInput("--encoder-precision int8 is for encoders that stay as they are; with --tune-encoder products are in float32")
+		return structured.BadInput("--encoder-precision int8 is for encoders that stay as they are; with --tune-encoder " +
+			"products are in float32")
 	case c.TuneEncoder && (c.Gives("encoder-rows") || c.Gives("encoder-cache")):
-		return structured.BadInput("--encoder-rows and --encoder-cache are for encoders that stay as they are; with --tune-encoder no rows are kept")
+		return structured.BadInput("--encoder-rows and --encoder-cache are for encoders that stay as they are; with " +
+			"--tune-encoder no rows are kept")
 	case c.TuneEncoder && c.L1 > 0:
-		return structured.BadInput("--l1 %v needs scores that are linear in the weights, which --tune-encoder does not leave so", c.L1)
+		return structured.BadInput("--l1 %v needs scores that are linear in the weights, which "+
+			"--tune-encoder does not leave so", c.L1)
 	case c.Partial && c.Scheme != "keep":
-		return structured.BadInput("--scheme %s converts tags that are known; with --partial, give them in that scheme", c.Scheme)
+		return structured.BadInput("--scheme %s converts tags that are known; with --partial, give them in that scheme",
+			c.Scheme)
 	case c.HashBits > config.MaxHashBits:
 		return structured.BadInput("--hash-bits %d: expected at most %d", c.HashBits, config.MaxHashBits)
 	case c.Fold >= 0 && c.Test != "":
@@ -146,7 +160,8 @@ func (t Task) checkFormat(format string) error {
 			readers = append(readers, f.Name)
 		}
 	}
-	return structured.BadInput("--format %s has no %s for --task %s, which reads %s; use --task %s", format, t.Outputs, t.Name, list(readers, "or"), list(Reading(f), "or"))
+	return structured.BadInput("--format %s has no %s for --task %s, which reads %s; use --task %s", format, t.Outputs,
+		t.Name, list(readers, "or"), list(Reading(f), "or"))
 }
 
 // sparseFromAnywhere reports whether the method minimises λ₁‖w‖₁ from any weights.

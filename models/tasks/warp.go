@@ -24,7 +24,8 @@ var _ = builtin(Task{
 	Nameless: true,
 	Formats:  []string{formats.Pairs, formats.NPZ},
 	Takes: []string{
-		"max-words", "links", "bitext", "features", "template", "hash-bits", "vectors", "encoder", "min-count", "pair-units", "miss-cost", "false-cost",
+		"max-words", "links", "bitext", "features", "template", "hash-bits", "vectors", "encoder", "min-count", "pair-units",
+		"miss-cost", "false-cost",
 	},
 	Check:      checkPairs,
 	MostWords:  5000,
@@ -103,5 +104,6 @@ func countOffPath(_ *config.Config, train *structured.Dataset) (*Change, error) 
 	if off == 0 {
 		return nil, nil
 	}
-	return &Change{"links of some training pairs are no path, and the nearest path is learned in their place", []any{"pairs", off}}, nil
+	return &Change{"links of some training pairs are no path, and the nearest path is learned in their place",
+		[]any{"pairs", off}}, nil
 }

@@ -37,7 +37,8 @@ func NumberedWeights(setting string, weights settings.LabelWeights, labels *stru
 			return nil, err
 		}
 		if x != 0 && !(x >= leastLabelWeight && x <= mostLabelWeight) {
-			return nil, structured.BadInput("--%s %s=%v: expected 0, or a number from %g to %g", setting, name, x, leastLabelWeight, mostLabelWeight)
+			return nil, structured.BadInput("--%s %s=%v: expected 0, or a number from %g to %g", setting, name, x,
+				leastLabelWeight, mostLabelWeight)
 		}
 		w[labels.Index(name)] = x
 	}

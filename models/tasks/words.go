@@ -39,7 +39,8 @@ func (t Task) CheckWords(d *structured.Dataset, examples []int, most int) error 
 	most = t.LongestSentence(most)
 	check := func(i int) error {
 		if n := t.words(d, i); n > most {
-			return structured.BadInput("%s: a sentence of %d words, expected at most %d; --max-words %[2]d takes it, if memory does", d.Where(i), n, most)
+			return structured.BadInput("%s: a sentence of %d words, expected at most %d; --max-words %[2]d "+
+				"takes it, if memory does", d.Where(i), n, most)
 		}
 		return nil
 	}

@@ -16,7 +16,8 @@ func TestMostWordsOfPairs(t *testing.T) {
 			n, m, most int
 			bad        bool
 		}{{5000, 5000, 0, false}, {5001, 1, 0, true}, {1, 5001, 0, true}, {3, 2, 3, false}, {2, 4, 3, true}} {
-			d := &structured.Dataset{Name: "x", Offsets: []int{0, c.n + c.m}, Tables: []*structured.Table{{Name: alignments.SourceRows, Offsets: []int{0, c.n}}}}
+			d := &structured.Dataset{Name: "x", Offsets: []int{0, c.n + c.m},
+				Tables: []*structured.Table{{Name: alignments.SourceRows, Offsets: []int{0, c.n}}}}
 			if err := task.CheckWords(d, nil, c.most); (err != nil) != c.bad {
 				t.Errorf("%s %+v: %v", name, c, err)
 			}
@@ -32,7 +33,8 @@ func TestMostWords(t *testing.T) {
 		words, most int
 		bad         bool
 	}{
-		{"parse", 5000, 0, false}, {"parse", 5001, 0, true}, {"parse", 5001, 6000, false}, {"constituency", 20000, 0, true}, {"align", 20000, 0, true},
+		{"parse", 5000, 0, false}, {"parse", 5001, 0, true}, {"parse", 5001, 6000, false}, {"constituency", 20000, 0, true},
+		{"align", 20000, 0, true},
 		{"tag", 20000, 0, false}, {"tag", 1_000_001, 0, true}, {"tag", 30, 20, true}, {"tag", 20, 20, false},
 	} {
 		d := &structured.Dataset{Name: "x", Offsets: []int{0, 1, 1 + c.words}}

@@ -99,7 +99,8 @@ func TestWriteLabels(t *testing.T) {
 // Labels of graphs are in an archive with the sizes of the graphs, and with probabilities or margins.
 func TestWriteGraphLabels(t *testing.T) {
 	d := labelled()
-	for name, o := range map[string]predictions.Options{"": {}, "marginals": {Marginals: true}, "margins": {Marginals: true}} {
+	for name, o := range map[string]predictions.Options{"": {}, "marginals": {Marginals: true},
+		"margins": {Marginals: true}} {
 		path := filepath.Join(t.TempDir(), "x.npz")
 		if err := writeGraphLabels(nil, d, d.Alphabet, o, path, predictedLabels(t, name == "margins")); err != nil {
 			t.Fatal(err)
@@ -113,11 +114,13 @@ func TestWriteGraphLabels(t *testing.T) {
 		}
 		labels, _ := arraystest.Read[int32](t, path, "labels")
 		sizes, shape := arraystest.Read[int64](t, path, "sizes")
-		if !slices.Equal(labels, []int32{1, 0, 1}) || !slices.Equal(sizes, []int64{2, 1, 0, 0, 1, 0}) || !slices.Equal(shape, []int{3, 2}) {
+		if !slices.Equal(labels, []int32{1, 0, 1}) || !slices.Equal(sizes, []int64{2, 1, 0, 0, 1, 0}) ||
+			!slices.Equal(shape, []int{3, 2}) {
 			t.Errorf("%s: %v, %v of shape %v", name, labels, sizes, shape)
 		}
 		if name != "" {
-			if got, shape := arraystest.Read[float32](t, path, name); !slices.Equal(got, []float32{0.25, 0.75, 0.5, 0.5, 0.125, 0.875}) ||
+			if got, shape := arraystest.Read[float32](t, path, name); !slices.Equal(got,
+				[]float32{0.25, 0.75, 0.5, 0.5, 0.125, 0.875}) ||
 				!slices.Equal(shape, []int{3, 2}) {
 				t.Errorf("%v of shape %v", got, shape)
 			}
@@ -136,7 +139,8 @@ func TestWritesRefuse(t *testing.T) {
 		o          predictions.Options
 		want       string
 	}{
-		{"tag", "x.png", predictions.Options{}, "labels are written as .npz"}, {"ocr", "x", predictions.Options{}, "labels are written as .npz"},
+		{"tag", "x.png", predictions.Options{}, "labels are written as .npz"},
+		{"ocr", "x", predictions.Options{}, "labels are written as .npz"},
 		{"graph", "x.csv", predictions.Options{}, "labels of graphs are written as .npz"},
 		{"graph", "x.npz", predictions.Options{Confidence: true}, "--confidence has no effect"},
 		{"segment", "x.png", predictions.Options{}, "masks are written into a folder"},
@@ -161,7 +165,8 @@ func TestWritesRefuse(t *testing.T) {
 func TestWriteMasks(t *testing.T) {
 	_, sets := drawnFor(t, segment, 3, []int{2, 1, 1})
 	d := sets[1]
-	predict := func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+	predict := func(d *structured.Dataset, o predictions.Options, yield func(i int,
+		p *predictions.Prediction) error) error {
 		for i := range d.Len() {
 			marginals := make([]float32, d.Length(i)*d.Alphabet.Len())
 			for k := range marginals {
@@ -228,7 +233,8 @@ func TestTreePicture(t *testing.T) {
 	if len(fitting) <= picturedTrees {
 		t.Fatal("too few sentences")
 	}
-	predict := func(some *structured.Dataset, _ predictions.Options, yield func(int, *predictions.Prediction) error) error {
+	predict := func(some *structured.Dataset, _ predictions.Options, yield func(int,
+		*predictions.Prediction) error) error {
 		for i := range some.Len() {
 			if whole := fitting[i]; !slices.Equal(some.Gold(i), d.Gold(whole)) {
 				t.Errorf("sentence %d is not that of place %d", i, whole)
@@ -280,7 +286,8 @@ func TestWithoutUnknown(t *testing.T) {
 	}
 	some := of(0, -1, 0)
 	change, err := withoutUnknown(&c, some)
-	if err != nil || some.Positions() != 2 || change == nil || !reflect.DeepEqual(change.Values, []any{"of", 3, "left", 2}) {
+	if err != nil || some.Positions() != 2 || change == nil ||
+		!reflect.DeepEqual(change.Values, []any{"of", 3, "left", 2}) {
 		t.Errorf("%+v, %v: %d left", change, err, some.Positions())
 	}
 }
@@ -297,7 +304,8 @@ func TestCountOffPath(t *testing.T) {
 		links []alignments.Link
 		off   bool
 	}{
-		{2, 2, []alignments.Link{sure(0, 0), sure(1, 1)}, false}, {2, 2, []alignments.Link{sure(0, 0), maybe(0, 1), sure(1, 1)}, false},
+		{2, 2, []alignments.Link{sure(0, 0), sure(1, 1)}, false},
+		{2, 2, []alignments.Link{sure(0, 0), maybe(0, 1), sure(1, 1)}, false},
 		{2, 2, []alignments.Link{sure(0, 0), sure(0, 1), sure(1, 1)}, false},
 		{2, 2, []alignments.Link{sure(0, 0), sure(0, 1), sure(1, 0), sure(1, 1)}, true},
 		{2, 2, []alignments.Link{sure(0, 1), sure(1, 0)}, true}, {2, 2, []alignments.Link{sure(0, 0)}, true},
@@ -332,8 +340,10 @@ func TestSayMaskLabels(t *testing.T) {
 	}{
 		{d: data(2, 0, 1), void: "255", values: masks.Auto,
 			message: "without --label-names the labels are the values in the masks, from 0 to the largest", wantLabels: 2},
-		{d: data(2, 0, 1), void: "255", values: "0,1", message: "without --label-names the labels are the values in the masks", wantLabels: 2},
-		{d: data(3, 0, 2), void: "255", values: masks.Auto, message: "; they are more than two, so the oracle is relaxed", wantLabels: 3},
+		{d: data(2, 0, 1), void: "255", values: "0,1", message: "without --label-names the labels are " +
+			"the values in the masks", wantLabels: 2},
+		{d: data(3, 0, 2), void: "255", values: masks.Auto, message: "; they are more than two, so the oracle is relaxed",
+			wantLabels: 3},
 		{d: data(2, 1, 1), void: "255", values: masks.Auto, bad: "all pixels have the label 1 or are void (--void 255)"},
 		{d: data(2, 1), void: masks.Auto, values: masks.Auto, bad: "or are void (--void 255)"},
 		{d: data(1, 0), void: "255", values: masks.Auto, names: "n", bad: "all pixels have the label 0"},
@@ -345,7 +355,8 @@ func TestSayMaskLabels(t *testing.T) {
 		c.Task, c.Train, c.Format, c.Masks, c.Edges, c.Loss = "segment", "x", formats.Images, "m", "potts", "hinge"
 		c.Void, c.MaskValues, c.LabelNames, c.Init = x.void, x.values, x.names, x.init
 		change, err := prepareRegions(&c, x.d)
-		if (err != nil) != (x.bad != "") || err != nil && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), x.bad)) {
+		if (err != nil) != (x.bad != "") || err != nil &&
+			(!structured.IsBadInput(err) || !strings.Contains(err.Error(), x.bad)) {
 			t.Errorf("%+v: %v", x, err)
 		}
 		if (change != nil) != (x.message != "") || change != nil && !strings.Contains(change.Message, x.message) {
@@ -359,7 +370,8 @@ func TestSayMaskLabels(t *testing.T) {
 	single := &structured.Dataset{Name: "x", Offsets: []int{0, 1, 2, 3}}
 	c := config.Default()
 	c.Task, c.Edges = "segment", "potts"
-	for superpixels, want := range map[int]string{0: "lower --cell-pixels (now 8 pixels)", 7: "raise --superpixels (now 7)"} {
+	for superpixels, want := range map[int]string{0: "lower --cell-pixels (now 8 pixels)",
+		7: "raise --superpixels (now 7)"} {
 		c.Superpixels = superpixels
 		if _, err := prepareRegions(&c, single); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -28,7 +28,8 @@ var Linear = map[string]string{"node.weight": "dense", "node.bias": "bias"}
 // entries are copied to their place, and the new ones become zero. It returns the names of the arrays of the new layout
 // that it filled, and of those that it left as they were: the old layout lacks them, or has them in a shape that more
 // names do not explain.
-func Weights(to graph.Layout, w []float32, is Sizes, from graph.Layout, old []float32, was Sizes, more map[string]string) (taken, left []string) {
+func Weights(to graph.Layout, w []float32, is Sizes, from graph.Layout, old []float32, was Sizes,
+	more map[string]string) (taken, left []string) {
 	for _, a := range to {
 		b, ok := from.Find(a.Name)
 		if !ok {
@@ -80,7 +81,8 @@ func axis(to int, is Sizes, from int, was Sizes) []int {
 		return first(from)
 	case from == was.Labels && to == is.Labels, from == was.Labels+1 && to == is.Labels+1: // none, and then the labels
 		return first(from)
-	case was.Labels > 0 && from%(was.Labels*was.Labels) == 0 && to%(is.Labels*is.Labels) == 0 && from/(was.Labels*was.Labels) == to/(is.Labels*is.Labels):
+	case was.Labels > 0 && from%(was.Labels*was.Labels) == 0 && to%(is.Labels*is.Labels) == 0 &&
+		from/(was.Labels*was.Labels) == to/(is.Labels*is.Labels):
 		all := make([]int, from)
 		for i := range all {
 			table, pair := i/(was.Labels*was.Labels), i%(was.Labels*was.Labels)

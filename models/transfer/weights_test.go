@@ -24,7 +24,8 @@ func numbers(n int) []float32 {
 	return w
 }
 
-// Old entries come to their places in arrays that grew along labels, words, pairs of labels, or several of them; new ones are zero.
+// Old entries come to their places in arrays that grew along labels, words, pairs of labels, or several of them; new
+// ones are zero.
 func TestWeights(t *testing.T) {
 	was, is := Sizes{Labels: 2, Others: []int{3, 0}}, Sizes{Labels: 3, Others: []int{5, 0}}
 	for name, c := range map[string]struct {
@@ -41,7 +42,8 @@ func TestWeights(t *testing.T) {
 		"other dimensions": {[]int{2, 2}, []int{4}, nil},
 		"three axes":       {[]int{3, 1, 2}, []int{5, 1, 3}, []float32{1, 2, 0, 3, 4, 0, 5, 6, 0, 0, 0, 0, 0, 0, 0}},
 	} {
-		from, to := layout(graph.Param{Name: "x", Shape: c.from}), layout(graph.Param{Name: "x", Shape: c.to}, graph.Param{Name: "y", Shape: []int{2}})
+		from, to := layout(graph.Param{Name: "x", Shape: c.from}),
+			layout(graph.Param{Name: "x", Shape: c.to}, graph.Param{Name: "y", Shape: []int{2}})
 		w := make([]float32, to.Dim())
 		for i := range w {
 			w[i] = -1
@@ -53,7 +55,8 @@ func TestWeights(t *testing.T) {
 			}
 			continue
 		}
-		if !slices.Equal(taken, []string{"x"}) || !slices.Equal(left, []string{"y"}) || !slices.Equal(w[:len(w)-2], c.want) || w[len(w)-1] != -1 {
+		if !slices.Equal(taken, []string{"x"}) || !slices.Equal(left, []string{"y"}) || !slices.Equal(w[:len(w)-2], c.want) ||
+			w[len(w)-1] != -1 {
 			t.Errorf("%s: took %v, left %v: %v, expected %v", name, taken, left, w, c.want)
 		}
 	}
@@ -61,14 +64,17 @@ func TestWeights(t *testing.T) {
 
 // The matrix of transitions has one name in linear models and another in networks.
 func TestAlias(t *testing.T) {
-	from, to := layout(graph.Param{Name: "transitions", Shape: []int{2, 2}}), layout(graph.Param{Name: "transition", Shape: []int{2, 2}})
+	from, to := layout(graph.Param{Name: "transitions", Shape: []int{2, 2}}),
+		layout(graph.Param{Name: "transition", Shape: []int{2, 2}})
 	w := make([]float32, 4)
-	if taken, _ := Weights(to, w, Sizes{Labels: 2}, from, numbers(4), Sizes{Labels: 2}, nil); len(taken) != 1 || w[3] != 4 {
+	if taken, _ := Weights(to, w, Sizes{Labels: 2}, from, numbers(4), Sizes{Labels: 2}, nil); len(taken) != 1 ||
+		w[3] != 4 {
 		t.Errorf("took %v: %v", taken, w)
 	}
 }
 
-// A network without layers takes the weights of a linear model's dense features where it is told their names, and only then.
+// A network without layers takes the weights of a linear model's dense features where it is told their names, and only
+// then.
 func TestMoreNames(t *testing.T) {
 	from := layout(graph.Param{Name: "bias", Shape: []int{2}}, graph.Param{Name: "dense", Shape: []int{3, 2}})
 	to := layout(graph.Param{Name: "node.weight", Shape: []int{3, 2}}, graph.Param{Name: "node.bias", Shape: []int{2}})

@@ -14,9 +14,10 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Adapter says how adapters of low rank stand in for the weights of attention while an encoder is trained (Hu et al. 2022): the products with
-// W [out×in] of queries, keys, values and the output become products with W + (α/r) B·A. A [r×in] and B [out×r] are trained, and W stays as it
-// is. B starts at zero, so that training starts with the pretrained encoder. The zero value means no adapters.
+// Adapter says how adapters of low rank stand in for the weights of attention while an encoder is trained (Hu et al.
+// 2022): the products with W [out×in] of queries, keys, values and the output become products with W + (α/r) B·A. A
+// [r×in] and B [out×r] are trained, and W stays as it is. B starts at zero, so that training starts with the pretrained
+// encoder. The zero value means no adapters.
 type Adapter struct {
 	Rank  int     // r; 0: no adapters
 	Alpha float64 // α
@@ -27,7 +28,8 @@ func ParseAdapter(text string) (Adapter, error) {
 	if text == "" {
 		return Adapter{}, nil
 	}
-	bad := structured.BadInput("adapter %q: expected lora:R or lora:R:ALPHA, with a rank R of at least 1 and ALPHA above 0, such as lora:8", text)
+	bad := structured.BadInput("adapter %q: expected lora:R or lora:R:ALPHA, with a rank R of at least 1 and ALPHA "+
+		"above 0, such as lora:8", text)
 	parts := strings.Split(text, ":")
 	if parts[0] != "lora" || len(parts) < 2 || len(parts) > 3 {
 		return Adapter{}, bad
@@ -73,11 +75,13 @@ func (t *Tuned) chooseAdapters() error {
 			w, _ := t.Encoder.layout.Find(name + ".weight")
 			out, in := w.Shape[0], w.Shape[1]
 			if r := t.Adapter.Rank; r > min(out, in) {
-				return structured.BadInput("adapters of rank %d are no smaller than the weights %s [%d×%d] of the encoder %s; expected a rank of at most %d", r, name, out, in, t.dir, min(out, in))
+				return structured.BadInput("adapters of rank %d are no smaller than the weights %s [%d×%d] of the encoder %s; "+
+					"expected a rank of at most %d", r, name, out, in, t.dir, min(out, in))
 			}
 			t.adapted[name], t.first[name+adapterIn], t.first[name+adapterOut] = true, i+1, i+1
 			t.params = append(t.params,
-				graph.Param{Name: Prefix + name + adapterIn, Shape: []int{t.Adapter.Rank, in}, Init: graph.Gaussian(1 / math.Sqrt(float64(in)))},
+				graph.Param{Name: Prefix + name + adapterIn, Shape: []int{t.Adapter.Rank, in},
+					Init: graph.Gaussian(1 / math.Sqrt(float64(in)))},
 				graph.Param{Name: Prefix + name + adapterOut, Shape: []int{out, t.Adapter.Rank}})
 		}
 	}
@@ -99,8 +103,8 @@ func (b *building) low(x *gorgonia.Node, name string) *gorgonia.Node {
 	return times(node(gorgonia.HadamardProd(y, by)), adapterOut)
 }
 
-// Merged returns the weights of the encoder [Encoder.Layout] as w, those of Params, make them: trained ones in place of those that it came
-// with, and W + (α/r) B·A where there are adapters.
+// Merged returns the weights of the encoder [Encoder.Layout] as w, those of Params, make them: trained ones in place of
+// those that it came with, and W + (α/r) B·A where there are adapters.
 func (t *Tuned) Merged(w []float32) []float32 {
 	all := slices.Clone(t.Encoder.w)
 	for _, a := range t.Encoder.layout {

@@ -18,9 +18,11 @@ func rowsOfTuned(t *testing.T, tuned *Tuned, w []float32, want expectation) []fl
 }
 
 // rowsOfWorker is rowsOfTuned for a worker, and a seed of dropout.
-func rowsOfWorker(t *testing.T, worker graph.EncoderWorker, width int, w []float32, seed uint64, want expectation) []float32 {
+func rowsOfWorker(t *testing.T, worker graph.EncoderWorker, width int, w []float32, seed uint64,
+	want expectation) []float32 {
 	t.Helper()
-	data := &structured.Dataset{Name: "pieces", Offsets: want.offsets, Pieces: &structured.Pieces{Ids: want.ids, Offsets: want.offsets}}
+	data := &structured.Dataset{Name: "pieces", Offsets: want.offsets,
+		Pieces: &structured.Pieces{Ids: want.ids, Offsets: want.offsets}}
 	for i := range want.offsets {
 		data.Pieces.First = append(data.Pieces.First, i)
 	}
@@ -67,13 +69,15 @@ func TestTunedWorkerOfTwoDataSets(t *testing.T) {
 	slices.Reverse(other.ids)
 	worker := tuned.NewWorker()
 	for k, of := range []expectation{one, other, one} {
-		if got := rowsOfWorker(t, worker, tuned.Width(), weights(tuned), 0, of); !slices.Equal(got, rowsOfTuned(t, tuned, weights(tuned), of)) {
+		if got := rowsOfWorker(t, worker, tuned.Width(), weights(tuned), 0, of); !slices.Equal(got,
+			rowsOfTuned(t, tuned, weights(tuned), of)) {
 			t.Errorf("data set %d: a worker that has read another one computes other rows", k)
 		}
 	}
 }
 
-// Before training, encoders that are trained along give words the rows that frozen ones give: of one hidden state, and of the mean of several.
+// Before training, encoders that are trained along give words the rows that frozen ones give: of one hidden state, and
+// of the mean of several.
 func TestTunedReadsWhatFrozenReads(t *testing.T) {
 	e, err := Open("testdata/bert")
 	must(t, err)
@@ -83,19 +87,22 @@ func TestTunedReadsWhatFrozenReads(t *testing.T) {
 		must(t, err)
 		tuned, err := NewTuned(e, Tuning{Read: read, Frozen: -1})
 		must(t, err)
-		if off := relative(rowsOfTuned(t, tuned, weights(tuned), want), encode(t, e, layers, want.ids, want.offsets)); off > 1e-5 {
+		if off := relative(rowsOfTuned(t, tuned, weights(tuned), want),
+			encode(t, e, layers, want.ids, want.offsets)); off > 1e-5 {
 			t.Errorf("%s: rows differ from the frozen encoder's by %.2g", layers, off)
 		}
 	}
 }
 
-// Where encoders are trained with dropout, it is that of their configurations: DistilBERT, unlike others, has none behind attention.
+// Where encoders are trained with dropout, it is that of their configurations: DistilBERT, unlike others, has none
+// behind attention.
 func TestDropoutOfFamilies(t *testing.T) {
 	for family, out := range map[string]float64{"bert": 0.1, "distilbert": 0} {
 		e, err := Open("testdata/" + family)
 		must(t, err)
 		if c := e.config; c.Dropout != 0.1 || c.AttentionDropout != 0.1 || c.OutDropout != out {
-			t.Errorf("%s: dropout %g, of attention %g, behind attention %g, expected 0.1, 0.1 and %g", family, c.Dropout, c.AttentionDropout, c.OutDropout, out)
+			t.Errorf("%s: dropout %g, of attention %g, behind attention %g, expected 0.1, 0.1 and %g", family, c.Dropout,
+				c.AttentionDropout, c.OutDropout, out)
 		}
 		tuned, err := NewTuned(e, Tuning{Read: Layers{e.Depth(), e.Depth()}, Frozen: -1, Dropout: 0.5})
 		must(t, err)
@@ -122,8 +129,8 @@ func TestLayersDropApart(t *testing.T) {
 	}
 }
 
-// Training of adapters starts with the pretrained encoder, whatever A is; and later the encoder with merged weights computes what the one with
-// adapters computes.
+// Training of adapters starts with the pretrained encoder, whatever A is; and later the encoder with merged weights
+// computes what the one with adapters computes.
 func TestAdapters(t *testing.T) {
 	for _, dir := range folders(t) {
 		if filepath.Dir(dir) != "testdata" {
@@ -132,7 +139,8 @@ func TestAdapters(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			e, err := Open(dir)
 			must(t, err)
-			tuned, err := NewTuned(e, Tuning{Read: Layers{e.Depth(), e.Depth()}, Frozen: -1, Adapter: Adapter{Rank: 2, Alpha: 5}})
+			tuned, err := NewTuned(e,
+				Tuning{Read: Layers{e.Depth(), e.Depth()}, Frozen: -1, Adapter: Adapter{Rank: 2, Alpha: 5}})
 			must(t, err)
 			rng, w := rand.New(rand.NewPCG(1, 2)), make([]float32, tuned.Dim())
 			at := 0
@@ -176,17 +184,20 @@ func TestParseAdapter(t *testing.T) {
 			t.Errorf("%q is %v, want %v", text, got, want)
 		}
 	}
-	for _, text := range []string{"lora", "lora:", "lora:0", "lora:-1", "lora:8:0", "lora:8:x", "lora:8:inf", "lora:8:1:2", "ia3:8", "8"} {
+	for _, text := range []string{"lora", "lora:", "lora:0", "lora:-1", "lora:8:0", "lora:8:x", "lora:8:inf",
+		"lora:8:1:2", "ia3:8", "8"} {
 		if a, err := ParseAdapter(text); err == nil || !strings.Contains(err.Error(), "lora:R:ALPHA") {
 			t.Errorf("%q is %v, error %v", text, a, err)
 		}
 	}
 	e, err := Open("testdata/bert")
 	must(t, err)
-	if _, err := NewTuned(e, Tuning{Read: Layers{1, 1}, Adapter: Adapter{Rank: 17, Alpha: 1}}); err == nil || !strings.Contains(err.Error(), "at most 16") {
+	if _, err := NewTuned(e, Tuning{Read: Layers{1, 1}, Adapter: Adapter{Rank: 17, Alpha: 1}}); err == nil ||
+		!strings.Contains(err.Error(), "at most 16") {
 		t.Errorf("adapters of rank 17 for weights of 16 rows: error %v", err)
 	}
-	if _, err := NewTuned(e, Tuning{Read: Layers{0, 0}, Frozen: -1, Adapter: Adapter{Rank: 1, Alpha: 1}}); err == nil || !strings.Contains(err.Error(), "nothing is left") {
+	if _, err := NewTuned(e, Tuning{Read: Layers{0, 0}, Frozen: -1, Adapter: Adapter{Rank: 1, Alpha: 1}}); err == nil ||
+		!strings.Contains(err.Error(), "nothing is left") {
 		t.Errorf("adapters of embeddings: error %v", err)
 	}
 }

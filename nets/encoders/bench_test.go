@@ -18,9 +18,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// BenchmarkEncode encodes sequences with as many workers as GOMAXPROCS says. DSP_ENCODER names the encoder's folder, DSP_PRECISION its
-// precision, DSP_PIECES a file with ids and offsets; see bench/encoders.py. Beside the time it reports processor time, which other processes
-// disturb less.
+// BenchmarkEncode encodes sequences with as many workers as GOMAXPROCS says. DSP_ENCODER names the encoder's folder,
+// DSP_PRECISION its precision, DSP_PIECES a file with ids and offsets; see bench/encoders.py. Beside the time it
+// reports processor time, which other processes disturb less.
 func BenchmarkEncode(b *testing.B) {
 	e, err := Open(cmp.Or(os.Getenv("DSP_ENCODER"), "testdata/bert"))
 	if err != nil {
@@ -107,14 +107,16 @@ func pieces(b *testing.B, e *Encoder) (ids []int32, offsets []int) {
 	return ids, offsets
 }
 
-// BenchmarkTune computes hidden states and gradients of batches of 16 sequences, of which GOMAXPROCS workers take equal shares, as a step of
-// training does. The variables of BenchmarkEncode choose the encoder and the pieces; DSP_RECOMPUTE asks for Tuning.Recompute.
+// BenchmarkTune computes hidden states and gradients of batches of 16 sequences, of which GOMAXPROCS workers take equal
+// shares, as a step of training does. The variables of BenchmarkEncode choose the encoder and the pieces; DSP_RECOMPUTE
+// asks for Tuning.Recompute.
 func BenchmarkTune(b *testing.B) {
 	e, err := Open(cmp.Or(os.Getenv("DSP_ENCODER"), "testdata/bert"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	t, err := NewTuned(e, Tuning{Read: Layers{e.Depth(), e.Depth()}, Frozen: -1, Dropout: -1, Recompute: os.Getenv("DSP_RECOMPUTE") != ""})
+	t, err := NewTuned(e, Tuning{Read: Layers{e.Depth(), e.Depth()}, Frozen: -1, Dropout: -1,
+		Recompute: os.Getenv("DSP_RECOMPUTE") != ""})
 	if err != nil {
 		b.Fatal(err)
 	}

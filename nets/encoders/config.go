@@ -35,8 +35,8 @@ type config struct {
 	DeBERTa    *debertaConfig    `json:",omitempty"`
 	ModernBERT *modernbertConfig `json:",omitempty"`
 
-	// While training: the rates of dropout behind the embeddings and the second dense layer of blocks, behind the output of attention, and of
-	// the probabilities of attention.
+	// While training: the rates of dropout behind the embeddings and the second dense layer of blocks, behind the output
+	// of attention, and of the probabilities of attention.
 	Dropout, OutDropout, AttentionDropout float64 `json:",omitempty"`
 }
 
@@ -50,11 +50,13 @@ type fields struct {
 func readFields(path string) (*fields, error) {
 	text, err := host.ReadRegular(path, mostConfig)
 	if _, e := os.Stat(filepath.Dir(path)); os.IsNotExist(e) {
-		return nil, structured.BadInput("%s: no such folder; an encoder is a folder as Hugging Face lays it out, with config.json, tokenizer.json and model.safetensors; dsp downloads none",
+		return nil, structured.BadInput("%s: no such folder; an encoder is a folder as Hugging Face lays it out, with "+
+			"config.json, tokenizer.json and model.safetensors; dsp downloads none",
 			filepath.Dir(path))
 	}
 	if about, e := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) || e == nil && !about.IsDir() {
-		return nil, structured.BadInput("%s: no config.json; an encoder is a folder as Hugging Face lays it out, with config.json, tokenizer.json and model.safetensors",
+		return nil, structured.BadInput("%s: no config.json; an encoder is a folder as Hugging Face lays it out, with "+
+			"config.json, tokenizer.json and model.safetensors",
 			filepath.Dir(path))
 	}
 	if err != nil {
@@ -181,7 +183,8 @@ func readConfig(dir string) (*config, *family, error) {
 	f.get(&name, "model_type")
 	fam := families[name]
 	if f.err == nil && fam == nil {
-		return nil, nil, structured.BadInput("%s: model_type is %q; dsp knows encoders of the families %s", f.path, name, strings.Join(familyNames(), ", "))
+		return nil, nil, structured.BadInput("%s: model_type is %q; dsp knows encoders of the families %s", f.path, name,
+			strings.Join(familyNames(), ", "))
 	}
 	if f.err != nil {
 		return nil, nil, f.err

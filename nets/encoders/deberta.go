@@ -11,18 +11,20 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// DeBERTa (versions 2 and 3) has scores of contents and distances (He et al. 2021): queries are compared with embeddings of distances as keys
-// (c2p), and keys with embeddings of distances as queries (p2c).
+// DeBERTa (versions 2 and 3) has scores of contents and distances (He et al. 2021): queries are compared with
+// embeddings of distances as keys (c2p), and keys with embeddings of distances as queries (p2c).
 var debertaNames = postNorm{
-	words: "embeddings.word_embeddings", places: "embeddings.position_embeddings", types: "embeddings.token_type_embeddings",
-	norm: "embeddings.LayerNorm", project: "embeddings.embed_proj", projectFirst: true,
-	query: "encoder.layer.#.attention.self.query_proj", key: "encoder.layer.#.attention.self.key_proj", value: "encoder.layer.#.attention.self.value_proj",
-	out: "encoder.layer.#.attention.output.dense", outNorm: "encoder.layer.#.attention.output.LayerNorm",
-	up: "encoder.layer.#.intermediate.dense", down: "encoder.layer.#.output.dense", downNorm: "encoder.layer.#.output.LayerNorm",
-	roots:   []string{"embeddings.", "encoder."},
-	attend:  attendDeBERTa,
-	declare: declareDeBERTa,
-	behind:  convolveDeBERTa,
+	words: "embeddings.word_embeddings", places: "embeddings.position_embeddings",
+	types: "embeddings.token_type_embeddings", norm: "embeddings.LayerNorm", project: "embeddings.embed_proj",
+	projectFirst: true, query: "encoder.layer.#.attention.self.query_proj", key: "encoder.layer.#.attention.self.key_proj",
+	value: "encoder.layer.#.attention.self.value_proj", out: "encoder.layer.#.attention.output.dense",
+	outNorm: "encoder.layer.#.attention.output.LayerNorm", up: "encoder.layer.#.intermediate.dense",
+	down:     "encoder.layer.#.output.dense",
+	downNorm: "encoder.layer.#.output.LayerNorm",
+	roots:    []string{"embeddings.", "encoder."},
+	attend:   attendDeBERTa,
+	declare:  declareDeBERTa,
+	behind:   convolveDeBERTa,
 }
 
 const (
@@ -75,10 +77,13 @@ func readDeBERTa(c *config, f *fields) {
 	if d.Span = longest; buckets > 0 {
 		d.Span, d.Exact, d.Longest = buckets, buckets/2, longest
 		if d.Exact < 2 || longest-1 <= d.Exact {
-			f.refuse("position_buckets is %d for distances up to %d, expected 4 or more, and less than twice as many", buckets, longest)
+			f.refuse("position_buckets is %d for distances up to %d, expected 4 or more, and less than twice as many", buckets,
+				longest)
 		}
 	}
-	d.Norm = slices.ContainsFunc(strings.Split(strings.ToLower(f.word("none", "norm_rel_ebd")), "|"), func(s string) bool { return strings.TrimSpace(s) == "layer_norm" })
+	d.Norm = slices.ContainsFunc(strings.Split(strings.ToLower(f.word("none", "norm_rel_ebd")), "|"), func(s string) bool {
+		return strings.TrimSpace(s) == "layer_norm"
+	})
 	if d.Kernel = f.count(0, "conv_kernel_size"); d.Kernel > 0 {
 		d.Activation = graph.Tanh
 		if f.word("", "conv_act") != "" {
@@ -159,7 +164,8 @@ func attendDeBERTa(names *postNorm, b *building, x *gorgonia.Node, i int) *gorgo
 	return node(b.RelatedAttention(o, names.joined(b, x, i), nil, keys, queries))
 }
 
-// convolveDeBERTa adds a convolution of the embeddings, which are below it, to the result of the first layer, if the encoder has one.
+// convolveDeBERTa adds a convolution of the embeddings, which are below it, to the result of the first layer, if the
+// encoder has one.
 func convolveDeBERTa(b *building, below, x *gorgonia.Node, i int) *gorgonia.Node {
 	c, w := b.c.DeBERTa, b.c.Width
 	if i > 0 || c.Kernel == 0 {

@@ -79,14 +79,15 @@ func (e *Encoder) Positions() int { return e.config.Longest }
 // Vocabulary returns the number of different pieces. Ids are less.
 func (e *Encoder) Vocabulary() int { return e.config.Vocab }
 
-// Layout returns where the parameters are in Weights. They have the names of the file, without the prefix that all share.
+// Layout returns where the parameters are in Weights. They have the names of the file, without the prefix that all
+// share.
 func (e *Encoder) Layout() graph.Layout { return e.layout }
 
 // Weights returns the parameters, which the caller must not change.
 func (e *Encoder) Weights() []float32 { return e.w }
 
-// Fingerprint identifies what the encoder computes: it is a hash of its sizes and weights in hexadecimal. The precision in which the file
-// stores the same weights does not matter.
+// Fingerprint identifies what the encoder computes: it is a hash of its sizes and weights in hexadecimal. The precision
+// in which the file stores the same weights does not matter.
 func (e *Encoder) Fingerprint() string { return e.fingerprint() }
 
 func (e *Encoder) hash() string {
@@ -114,7 +115,8 @@ type Precision string
 
 const (
 	Float32 Precision = "float32"
-	// Int8 rounds weights to 7 bits, row by row, and what they are multiplied by to 8 bits, position by position (kernels.Int8Factor).
+	// Int8 rounds weights to 7 bits, row by row, and what they are multiplied by to 8 bits, position by position
+	// (kernels.Int8Factor).
 	Int8 Precision = "int8"
 )
 
@@ -125,7 +127,8 @@ func (e *Encoder) Supports(p Precision) error {
 	}
 	for _, a := range e.layout {
 		if p == Int8 && len(a.Shape) == 2 && a.Shape[1] > kernels.WidestInt8 {
-			return structured.BadInput("encoder %s: %s has rows of %d numbers; in %s they have up to %d", e.dir, a.Name, a.Shape[1], p,
+			return structured.BadInput("encoder %s: %s has rows of %d numbers; in %s they have up to %d",
+				e.dir, a.Name, a.Shape[1], p,
 				kernels.WidestInt8)
 		}
 	}
@@ -149,8 +152,8 @@ func (l Layers) String() string {
 	return fmt.Sprintf("the mean of hidden states %d to %d", l.From, l.To)
 }
 
-// Layers reads "last" (the last hidden state), "meanK" such as "mean4" (the mean of the last K), "auto" (mean4, or the mean of all hidden states
-// if they are fewer), or the number of a hidden state, 0 for the embeddings.
+// Layers reads "last" (the last hidden state), "meanK" such as "mean4" (the mean of the last K), "auto" (mean4, or the
+// mean of all hidden states if they are fewer), or the number of a hidden state, 0 for the embeddings.
 func (e *Encoder) Layers(text string) (Layers, error) {
 	depth := e.Depth()
 	switch text {
@@ -166,11 +169,12 @@ func (e *Encoder) Layers(text string) (Layers, error) {
 	} else if n, err := strconv.Atoi(text); err == nil && n >= 0 && n <= depth {
 		return Layers{n, n}, nil
 	}
-	return Layers{}, structured.BadInput("layers %q of the encoder %s; expected auto, last, mean1 to mean%d, or a number from 0 to %d", text, e.dir, depth+1, depth)
+	return Layers{}, structured.BadInput("layers %q of the encoder %s; expected auto, last, mean1 to mean%d, "+
+		"or a number from 0 to %d", text, e.dir, depth+1, depth)
 }
 
-// Build adds the encoder to a graph whose positions are pieces and whose first discrete input are their ids, and returns the mean of the
-// layers [Rows×Width]. The graph's parameters include those of Layout.
+// Build adds the encoder to a graph whose positions are pieces and whose first discrete input are their ids, and
+// returns the mean of the layers [Rows×Width]. The graph's parameters include those of Layout.
 func (e *Encoder) Build(g *graph.Graph, layers Layers) *gorgonia.Node {
 	b := &building{Graph: g, c: e.config, has: map[string]bool{}}
 	for _, a := range e.layout {

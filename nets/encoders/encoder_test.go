@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// folders lists encoders with expected.safetensors: those of testdata, and those of the folder that DSP_ENCODERS names. See
-// bench/encoders.py.
+// folders lists encoders with expected.safetensors: those of testdata, and those of the folder that DSP_ENCODERS names.
+// See bench/encoders.py.
 func folders(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("testdata/*/expected.safetensors")
@@ -66,7 +66,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// The hidden states of every family are those of transformers, up to float32's rounding, which grows with an encoder's depth.
+// The hidden states of every family are those of transformers, up to float32's rounding, which grows with an encoder's
+// depth.
 func TestFolders(t *testing.T) {
 	for _, dir := range folders(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
@@ -99,8 +100,8 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// With products of bytes, hidden states of every family are near those of transformers, but not the same, and a sequence has the same bits
-// alone and among others.
+// With products of bytes, hidden states of every family are near those of transformers, but not the same, and a
+// sequence has the same bits alone and among others.
 func TestInt8(t *testing.T) {
 	for _, dir := range folders(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {

@@ -52,7 +52,8 @@ func (f *folder) encoded(names []string) []byte {
 	header, data := map[string]any{}, []byte(nil)
 	for _, name := range names {
 		x := f.tensors[name]
-		header[name] = map[string]any{"dtype": x.dtype, "shape": x.shape, "data_offsets": []int{len(data), len(data) + len(x.data)}}
+		header[name] = map[string]any{"dtype": x.dtype, "shape": x.shape,
+			"data_offsets": []int{len(data), len(data) + len(x.data)}}
 		data = append(data, x.data...)
 	}
 	text, err := json.Marshal(header)
@@ -81,24 +82,31 @@ func change(f *folder, name string, edit func(x *tensorData)) {
 	f.tensors[name] = x
 }
 
-// Folders that are not encoders, or whose parts do not fit together, are bad input, and the message says what to do or where it is.
+// Folders that are not encoders, or whose parts do not fit together, are bad input, and the message says what to do or
+// where it is.
 func TestBadFolders(t *testing.T) {
 	const words, key = "embeddings.word_embeddings.weight", "encoder.layer.1.attention.self.key.weight"
 	for want, edit := range map[string]func(f *folder){
-		`model_type is "t5"; dsp knows`:               func(f *folder) { f.config["model_type"] = "t5" },
-		`model_type is ""`:                            func(f *folder) { delete(f.config, "model_type") },
-		"no hidden_size":                              func(f *folder) { delete(f.config, "hidden_size") },
-		"hidden_size is -1":                           func(f *folder) { f.config["hidden_size"] = -1 },
-		`hidden_size is "wide"`:                       func(f *folder) { f.config["hidden_size"] = "wide" },
-		"does not divide into 3 heads":                func(f *folder) { f.config["num_attention_heads"] = 3 },
-		`hidden_act is "mish"`:                        func(f *folder) { f.config["hidden_act"] = "mish" },
-		`position_embedding_type is "relative_key"`:   func(f *folder) { f.config["position_embedding_type"] = "relative_key" },
-		"is a decoder":                                func(f *folder) { f.config["is_decoder"] = true },
-		`no tensor "` + key:                           func(f *folder) { delete(f.tensors, key) },
-		"not of the family":                           func(f *folder) { delete(f.tensors, words) },
+		`model_type is "t5"; dsp knows`: func(f *folder) { f.config["model_type"] = "t5" },
+		`model_type is ""`:              func(f *folder) { delete(f.config, "model_type") },
+		"no hidden_size":                func(f *folder) { delete(f.config, "hidden_size") },
+		"hidden_size is -1":             func(f *folder) { f.config["hidden_size"] = -1 },
+		`hidden_size is "wide"`:         func(f *folder) { f.config["hidden_size"] = "wide" },
+		"does not divide into 3 heads":  func(f *folder) { f.config["num_attention_heads"] = 3 },
+		`hidden_act is "mish"`:          func(f *folder) { f.config["hidden_act"] = "mish" },
+		`position_embedding_type is "relative_key"`: func(f *folder) {
+			f.config["position_embedding_type"] = "relative_key"
+		},
+		"is a decoder":      func(f *folder) { f.config["is_decoder"] = true },
+		`no tensor "` + key: func(f *folder) { delete(f.tensors, key) },
+		"not of the family": func(f *folder) { delete(f.tensors, words) },
 		"by config.json the vocabulary has 41 pieces": func(f *folder) { f.config["vocab_size"] = 41 },
-		"has shape [8 32], expected [16 16]":          func(f *folder) { change(f, key, func(x *tensorData) { x.shape = []int{8, 32} }) },
-		`"encoder.layer.1.attention.output.LayerNorm.bias" is not of the network`: func(f *folder) { f.config["num_hidden_layers"] = 1 },
+		"has shape [8 32], expected [16 16]": func(f *folder) {
+			change(f, key, func(x *tensorData) { x.shape = []int{8, 32} })
+		},
+		`"encoder.layer.1.attention.output.LayerNorm.bias" is not of the network`: func(f *folder) {
+			f.config["num_hidden_layers"] = 1
+		},
 		`no tensor "encoder.layer.2.`:   func(f *folder) { f.config["num_hidden_layers"] = 3 },
 		`lora_A" is not of the network`: func(f *folder) { f.tensors["encoder.layer.0.lora_A"] = f.tensors[key] },
 		"2 encoders":                    func(f *folder) { f.tensors["other."+words] = f.tensors[words] },
@@ -106,7 +114,9 @@ func TestBadFolders(t *testing.T) {
 		`key.weight": entry 3 is NaN`: func(f *folder) {
 			change(f, key, func(x *tensorData) { binary.LittleEndian.PutUint16(x.data[6:], 0x7e00) })
 		},
-		`key.weight": entry 0 is -Inf`: func(f *folder) { change(f, key, func(x *tensorData) { binary.LittleEndian.PutUint16(x.data, 0xfc00) }) },
+		`key.weight": entry 0 is -Inf`: func(f *folder) {
+			change(f, key, func(x *tensorData) { binary.LittleEndian.PutUint16(x.data, 0xfc00) })
+		},
 	} {
 		f := load(t)
 		edit(f)
@@ -135,7 +145,9 @@ func TestBadFiles(t *testing.T) {
 	})
 	check("config.json: unexpected end", func(dir string) { write(dir, "config.json", `{"model_type": "bert",`) })
 	check("cut short", func(dir string) { must(t, os.Truncate(filepath.Join(dir, weightsFile), 10000)) })
-	check("not a safetensors file", func(dir string) { write(dir, weightsFile, "version https://git-lfs.github.com/spec/v1\n") })
+	check("not a safetensors file", func(dir string) {
+		write(dir, weightsFile, "version https://git-lfs.github.com/spec/v1\n")
+	})
 	check("names it; download it, too", func(dir string) {
 		remove(dir, weightsFile)
 		write(dir, shardsFile, `{"weight_map": {"a": "model-00001-of-00002.safetensors"}}`)
@@ -173,7 +185,8 @@ func TestOtherLayouts(t *testing.T) {
 	f, g := load(t), load(t)
 	clear(g.tensors)
 	for name, x := range f.tensors {
-		name = strings.Replace(strings.Replace(name, "LayerNorm.weight", "LayerNorm.gamma", 1), "LayerNorm.bias", "LayerNorm.beta", 1)
+		name = strings.Replace(strings.Replace(name, "LayerNorm.weight", "LayerNorm.gamma", 1),
+			"LayerNorm.bias", "LayerNorm.beta", 1)
 		g.tensors["bert."+name] = x
 	}
 	same("a prefix and old names", g.write(t))
@@ -229,8 +242,9 @@ func TestOtherLayouts(t *testing.T) {
 }
 
 func TestHalfPrecision(t *testing.T) {
-	for bits, want := range map[uint16]float64{0x3c00: 1, 0xc000: -2, 0x3555: 0.333251953125, 0x0001: math.Pow(2, -24), 0x83ff: -1023 * math.Pow(2, -24),
-		0x0400: math.Pow(2, -14), 0x7bff: 65504, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1), 0: 0} {
+	for bits, want := range map[uint16]float64{0x3c00: 1, 0xc000: -2, 0x3555: 0.333251953125, 0x0001: math.Pow(2, -24),
+		0x83ff: -1023 * math.Pow(2, -24), 0x0400: math.Pow(2, -14), 0x7bff: 65504, 0x7c00: math.Inf(1),
+		0xfc00: math.Inf(-1), 0: 0} {
 		if got := float64(halfFloat(bits)); got != want {
 			t.Errorf("%04x is %g, want %g", bits, got, want)
 		}
@@ -259,7 +273,8 @@ func TestBadCalls(t *testing.T) {
 			t.Errorf("error %v for layers %q", err, text)
 		}
 	}
-	for text, want := range map[string]Layers{"auto": {0, 2}, "last": {2, 2}, "mean2": {1, 2}, "mean3": {0, 2}, "0": {0, 0}, "2": {2, 2}} {
+	for text, want := range map[string]Layers{"auto": {0, 2}, "last": {2, 2}, "mean2": {1, 2}, "mean3": {0, 2},
+		"0": {0, 0}, "2": {2, 2}} {
 		if got, err := e.Layers(text); err != nil || got != want {
 			t.Errorf("layers %q are %v, want %v; %v", text, got, want, err)
 		}
@@ -271,11 +286,21 @@ func TestBadCalls(t *testing.T) {
 	}
 	w, n := e.NewWorker(Layers{2, 2}, Float32), e.Width()
 	for want, call := range map[string]func() error{
-		"sequence of 81 pieces; it reads up to 80": func() error { return w.Encode(make([]int32, 81), []int{0, 81}, make([]float32, 81*n)) },
-		"is 40; the network knows 0 to 39":         func() error { return w.Encode([]int32{3, 40}, []int{0, 2}, make([]float32, 2*n)) },
-		"is -1; the network knows 0 to 39":         func() error { return w.Encode([]int32{-1}, []int{0, 1}, make([]float32, n)) },
-		"do not fit":                               func() error { return w.Encode([]int32{3, 4}, []int{0, 2}, make([]float32, n)) },
-		"fall from 3 to 1":                         func() error { return w.Encode([]int32{3, 4}, []int{0, 3, 1, 2}, make([]float32, 2*n)) },
+		"sequence of 81 pieces; it reads up to 80": func() error {
+			return w.Encode(make([]int32, 81), []int{0, 81}, make([]float32, 81*n))
+		},
+		"is 40; the network knows 0 to 39": func() error {
+			return w.Encode([]int32{3, 40}, []int{0, 2}, make([]float32, 2*n))
+		},
+		"is -1; the network knows 0 to 39": func() error {
+			return w.Encode([]int32{-1}, []int{0, 1}, make([]float32, n))
+		},
+		"do not fit": func() error {
+			return w.Encode([]int32{3, 4}, []int{0, 2}, make([]float32, n))
+		},
+		"fall from 3 to 1": func() error {
+			return w.Encode([]int32{3, 4}, []int{0, 3, 1, 2}, make([]float32, 2*n))
+		},
 	} {
 		if err := call(); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want bad input about %q", err, want)
@@ -303,7 +328,8 @@ func TestWorkersInParallel(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			rows := make([]float32, len(want))
-			if err := other.NewWorker(Layers{2, 2}, Float32).Encode(x.ids, x.offsets, rows); err != nil || !slices.Equal(rows, want) {
+			if err := other.NewWorker(Layers{2, 2}, Float32).Encode(x.ids, x.offsets, rows); err != nil ||
+				!slices.Equal(rows, want) {
 				t.Error("a worker beside others gets other rows", err)
 			}
 		})
@@ -311,14 +337,16 @@ func TestWorkersInParallel(t *testing.T) {
 	group.Wait()
 }
 
-// Sums of integers have a limit, and an encoder that would exceed it is refused before it computes anything; so are other precisions.
+// Sums of integers have a limit, and an encoder that would exceed it is refused before it computes anything; so are
+// other precisions.
 func TestUnsupportedPrecisions(t *testing.T) {
 	for width, want := range map[int]string{kernels.WidestInt8: "", kernels.WidestInt8 + 1: "in int8 they have up to"} {
 		e := newEncoder("wide", &config{}, nil, graph.Layout{{Name: "inner", Shape: []int{1, width}}}, nil)
 		if err := e.Supports(Float32); err != nil {
 			t.Error(err)
 		}
-		if err := e.Supports(Int8); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if err := e.Supports(Int8); want == "" && err != nil || want != "" &&
+			(err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("rows of %d numbers: %v", width, err)
 		}
 		if err := e.Supports("int4"); err == nil || !strings.Contains(err.Error(), `"int4"`) {

@@ -18,7 +18,8 @@ type family struct {
 	params func(d *declaration)
 	// states adds the hidden states to the graph, the embeddings first, until n of them are there.
 	states func(b *building, n int) []*gorgonia.Node
-	// embeddings is the name of the table of pieces, by which the prefix of all names is found; the tensors under roots have to be known.
+	// embeddings is the name of the table of pieces, by which the prefix of all names is found; the tensors under roots
+	// have to be known.
 	embeddings string
 	roots      []string
 	adapted    []string // the products of a layer that may have adapters (Adapter)
@@ -63,7 +64,8 @@ func (d *declaration) norm(name string, width int, bias bool) {
 	}
 }
 
-// building is an encoder's graph under construction. Its methods panic with errors of Gorgonia, which those who compile a graph recover.
+// building is an encoder's graph under construction. Its methods panic with errors of Gorgonia, which those who compile
+// a graph recover.
 type building struct {
 	*graph.Graph
 	c   *config
@@ -77,9 +79,10 @@ type building struct {
 	adapted map[string]bool // the products that have one
 }
 
-// chain returns the first n hidden states, of which those below b.from are nil: embed makes the first, and block number i the one after
-// state i.
-func (b *building) chain(n int, embed func(*building) *gorgonia.Node, block func(b *building, x *gorgonia.Node, i int) *gorgonia.Node) []*gorgonia.Node {
+// chain returns the first n hidden states, of which those below b.from are nil: embed makes the first, and block number
+// i the one after state i.
+func (b *building) chain(n int, embed func(*building) *gorgonia.Node,
+	block func(b *building, x *gorgonia.Node, i int) *gorgonia.Node) []*gorgonia.Node {
 	states := make([]*gorgonia.Node, n)
 	if b.below {
 		states[b.from] = b.Encoded()

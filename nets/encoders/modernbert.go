@@ -9,11 +9,12 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// ModernBERT has its layer norms before attention and dense layers, rotations instead of embeddings of places, gated dense layers, and
-// attention that is local in most layers (Warner et al. 2024).
+// ModernBERT has its layer norms before attention and dense layers, rotations instead of embeddings of places, gated
+// dense layers, and attention that is local in most layers (Warner et al. 2024).
 var modernbertFamily = &family{
 	read: readModernBERT, params: modernbertParams, states: modernbertStates,
-	embeddings: modernWords, roots: []string{"embeddings.", "layers.", "final_norm."}, adapted: []string{modernJoined, modernOut},
+	embeddings: modernWords, roots: []string{"embeddings.", "layers.", "final_norm."},
+	adapted: []string{modernJoined, modernOut},
 }
 
 const (
@@ -38,11 +39,13 @@ type modernbertConfig struct {
 
 func readModernBERT(c *config, f *fields) {
 	c.Width, c.Layers, c.Heads = f.size(0, "hidden_size"), f.layers("num_hidden_layers"), f.size(0, "num_attention_heads")
-	c.Inner, c.Vocab, c.Longest = f.size(0, "intermediate_size"), f.size(0, "vocab_size"), f.size(8192, "max_position_embeddings")
+	c.Inner, c.Vocab, c.Longest = f.size(0, "intermediate_size"), f.size(0, "vocab_size"),
+		f.size(8192, "max_position_embeddings")
 	c.Activation, c.Floor, c.Embedding = f.activation("hidden_activation"), f.number(1e-5, "norm_eps"), c.Width
 	m := &modernbertConfig{
-		Theta: f.number(160000, "global_rope_theta"), LocalTheta: f.number(10000, "local_rope_theta"), Window: f.size(128, "local_attention") / 2,
-		NormBias: f.flag(false, "norm_bias"), OutBias: f.flag(false, "attention_bias"), DenseBias: f.flag(false, "mlp_bias"),
+		Theta: f.number(160000, "global_rope_theta"), LocalTheta: f.number(10000, "local_rope_theta"),
+		Window: f.size(128, "local_attention") / 2, NormBias: f.flag(false, "norm_bias"),
+		OutBias: f.flag(false, "attention_bias"), DenseBias: f.flag(false, "mlp_bias"),
 	}
 	c.ModernBERT = m
 	var types []string
@@ -99,7 +102,8 @@ func modernbertParams(d *declaration) {
 
 // modernbertStates adds the hidden states; the last one is normalised, as transformers has it.
 func modernbertStates(b *building, n int) []*gorgonia.Node {
-	return b.chain(n, func(b *building) *gorgonia.Node { return b.norm(b.embed(modernWords), modernNorm) }, modernbertBlock)
+	return b.chain(n, func(b *building) *gorgonia.Node { return b.norm(b.embed(modernWords), modernNorm) },
+		modernbertBlock)
 }
 
 // modernbertBlock is layer i over x.

@@ -11,12 +11,14 @@ import (
 // MPNet is BERT with a bias of scores for each head and bucket of distances, shared by all layers (Song et al. 2020).
 var mpnetNames = postNorm{
 	words: "embeddings.word_embeddings", places: "embeddings.position_embeddings", norm: "embeddings.LayerNorm",
-	query: "encoder.layer.#.attention.attn.q", key: "encoder.layer.#.attention.attn.k", value: "encoder.layer.#.attention.attn.v",
-	out: "encoder.layer.#.attention.attn.o", outNorm: "encoder.layer.#.attention.LayerNorm",
-	up: "encoder.layer.#.intermediate.dense", down: "encoder.layer.#.output.dense", downNorm: "encoder.layer.#.output.LayerNorm",
-	roots:   []string{"embeddings.", "encoder."},
-	attend:  attendMPNet,
-	declare: func(d *declaration) { d.add(mpnetBias, d.MPNet.Buckets, d.Heads) },
+	query: "encoder.layer.#.attention.attn.q", key: "encoder.layer.#.attention.attn.k",
+	value: "encoder.layer.#.attention.attn.v", out: "encoder.layer.#.attention.attn.o",
+	outNorm: "encoder.layer.#.attention.LayerNorm", up: "encoder.layer.#.intermediate.dense",
+	down:     "encoder.layer.#.output.dense",
+	downNorm: "encoder.layer.#.output.LayerNorm",
+	roots:    []string{"embeddings.", "encoder."},
+	attend:   attendMPNet,
+	declare:  func(d *declaration) { d.add(mpnetBias, d.MPNet.Buckets, d.Heads) },
 }
 
 const mpnetBias = "encoder.relative_attention_bias.weight"
@@ -34,7 +36,8 @@ func readMPNet(c *config, f *fields) {
 }
 
 func attendMPNet(names *postNorm, b *building, x *gorgonia.Node, i int) *gorgonia.Node {
-	o := graph.Related{Buckets: graph.Buckets{Count: b.c.MPNet.Buckets, Exact: b.c.MPNet.Buckets / 4, Longest: 128, Mirrored: true}}
+	o := graph.Related{Buckets: graph.Buckets{Count: b.c.MPNet.Buckets, Exact: b.c.MPNet.Buckets / 4,
+		Longest: 128, Mirrored: true}}
 	o.Heads, o.Scale = b.c.Heads, float32(1/math.Sqrt(float64(b.c.Width/b.c.Heads)))
 	return node(b.RelatedAttention(o, names.joined(b, x, i), b.Param(mpnetBias), nil, nil))
 }

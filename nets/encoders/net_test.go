@@ -34,7 +34,8 @@ func TestEncodersAreNetworks(t *testing.T) {
 			netstest.CheckNet(t, net)
 
 			want := expected(t, dir)
-			data := &structured.Dataset{Name: "pieces", Ids: want.ids, Offsets: want.offsets, Vocab: []*structured.Alphabet{structured.NewAlphabet()}}
+			data := &structured.Dataset{Name: "pieces", Ids: want.ids, Offsets: want.offsets,
+				Vocab: []*structured.Alphabet{structured.NewAlphabet()}}
 			var batch structured.Batch
 			for i := range data.Len() {
 				batch.Reset(data, []int{i})

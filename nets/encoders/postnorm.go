@@ -4,8 +4,9 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// postNorm are the names of tensors in families whose blocks have their layer norms behind the additions, as in the first transformer
-// (Vaswani et al. 2017; Devlin et al. 2019): y = norm(x + attention(x)), norm(y + dense₂(f(dense₁(y)))). # stands for the number of a layer.
+// postNorm are the names of tensors in families whose blocks have their layer norms behind the additions, as in the
+// first transformer (Vaswani et al. 2017; Devlin et al. 2019): y = norm(x + attention(x)), norm(y +
+// dense₂(f(dense₁(y)))). # stands for the number of a layer.
 type postNorm struct {
 	words, places, types, norm, project string
 	query, key, value, out, outNorm     string
@@ -13,46 +14,52 @@ type postNorm struct {
 	roots                               []string
 	projectFirst                        bool // the projection, without bias, comes before the layer norm of embeddings
 
-	// What a family has of its own: parameters, the attention of layer i over x, and what follows layer i, from the embeddings and the
-	// result x. declare and behind may be nil.
+	// What a family has of its own: parameters, the attention of layer i over x, and what follows layer i, from the
+	// embeddings and the result x. declare and behind may be nil.
 	declare func(d *declaration)
 	attend  func(names *postNorm, b *building, x *gorgonia.Node, i int) *gorgonia.Node
 	behind  func(b *building, embeddings, x *gorgonia.Node, i int) *gorgonia.Node
 }
 
 var bertNames = postNorm{
-	words: "embeddings.word_embeddings", places: "embeddings.position_embeddings", types: "embeddings.token_type_embeddings",
-	norm: "embeddings.LayerNorm", project: "embeddings_project",
-	query: "encoder.layer.#.attention.self.query", key: "encoder.layer.#.attention.self.key", value: "encoder.layer.#.attention.self.value",
-	out: "encoder.layer.#.attention.output.dense", outNorm: "encoder.layer.#.attention.output.LayerNorm",
-	up: "encoder.layer.#.intermediate.dense", down: "encoder.layer.#.output.dense", downNorm: "encoder.layer.#.output.LayerNorm",
-	roots:  []string{"embeddings.", "embeddings_project.", "encoder."},
-	attend: attendPlainly,
+	words: "embeddings.word_embeddings", places: "embeddings.position_embeddings",
+	types: "embeddings.token_type_embeddings", norm: "embeddings.LayerNorm", project: "embeddings_project",
+	query: "encoder.layer.#.attention.self.query", key: "encoder.layer.#.attention.self.key",
+	value: "encoder.layer.#.attention.self.value", out: "encoder.layer.#.attention.output.dense",
+	outNorm: "encoder.layer.#.attention.output.LayerNorm", up: "encoder.layer.#.intermediate.dense",
+	down:     "encoder.layer.#.output.dense",
+	downNorm: "encoder.layer.#.output.LayerNorm",
+	roots:    []string{"embeddings.", "embeddings_project.", "encoder."},
+	attend:   attendPlainly,
 }
 
 var distilNames = postNorm{
 	words: "embeddings.word_embeddings", places: "embeddings.position_embeddings", norm: "embeddings.LayerNorm",
-	query: "transformer.layer.#.attention.q_lin", key: "transformer.layer.#.attention.k_lin", value: "transformer.layer.#.attention.v_lin",
-	out: "transformer.layer.#.attention.out_lin", outNorm: "transformer.layer.#.sa_layer_norm",
-	up: "transformer.layer.#.ffn.lin1", down: "transformer.layer.#.ffn.lin2", downNorm: "transformer.layer.#.output_layer_norm",
-	roots:  []string{"embeddings.", "transformer."},
-	attend: attendPlainly,
+	query: "transformer.layer.#.attention.q_lin", key: "transformer.layer.#.attention.k_lin",
+	value: "transformer.layer.#.attention.v_lin", out: "transformer.layer.#.attention.out_lin",
+	outNorm: "transformer.layer.#.sa_layer_norm", up: "transformer.layer.#.ffn.lin1", down: "transformer.layer.#.ffn.lin2",
+	downNorm: "transformer.layer.#.output_layer_norm",
+	roots:    []string{"embeddings.", "transformer."},
+	attend:   attendPlainly,
 }
 
 func bertFamily(read func(c *config, f *fields)) *family { return postNormFamily(bertNames, read) }
 
 func postNormFamily(names postNorm, read func(c *config, f *fields)) *family {
-	return &family{read: read, params: names.params, states: names.states, embeddings: names.words + ".weight", roots: names.roots,
+	return &family{read: read, params: names.params, states: names.states, embeddings: names.words + ".weight",
+		roots:   names.roots,
 		adapted: []string{names.query, names.key, names.value, names.out}}
 }
 
 // readPostNorm reads what these families have in common.
 func readPostNorm(c *config, f *fields, floor float64) {
-	c.Width, c.Layers, c.Heads = f.size(0, "hidden_size", "dim"), f.layers("num_hidden_layers", "n_layers"), f.size(0, "num_attention_heads", "n_heads")
+	c.Width, c.Layers, c.Heads = f.size(0, "hidden_size", "dim"), f.layers("num_hidden_layers", "n_layers"),
+		f.size(0, "num_attention_heads", "n_heads")
 	c.Inner, c.Vocab = f.size(0, "intermediate_size", "hidden_dim"), f.size(0, "vocab_size")
 	c.Activation, c.Floor = f.activation("hidden_act", "activation"), f.number(floor, "layer_norm_eps")
 	c.Embedding = c.Width
-	c.Dropout, c.AttentionDropout = f.rate("hidden_dropout_prob", "dropout"), f.rate("attention_probs_dropout_prob", "attention_dropout")
+	c.Dropout, c.AttentionDropout = f.rate("hidden_dropout_prob", "dropout"),
+		f.rate("attention_probs_dropout_prob", "attention_dropout")
 	c.OutDropout = c.Dropout
 }
 

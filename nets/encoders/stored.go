@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// networkKey is the metadata of a file with an encoder in it that says what its network is, and storedPrefix begins the names of its tensors.
+// networkKey is the metadata of a file with an encoder in it that says what its network is, and storedPrefix begins the
+// names of its tensors.
 const (
 	networkKey   = "encoder_network"
 	storedPrefix = Prefix // so that a network that trains the encoder has put its weights into the file already
@@ -20,8 +21,8 @@ const (
 // IsTensor reports whether Save may put a tensor of that name into a file.
 func IsTensor(name string) bool { return strings.HasPrefix(name, storedPrefix) }
 
-// Save puts the encoder into a file, beside what is in it: its network as metadata, its parameters as tensors. Parameters of a network that
-// trains it (Tuned) stay as they are in the file.
+// Save puts the encoder into a file, beside what is in it: its network as metadata, its parameters as tensors.
+// Parameters of a network that trains it (Tuned) stay as they are in the file.
 func (e *Encoder) Save(f *safetensors.File) error {
 	text, err := json.Marshal(e.config)
 	if err != nil {
@@ -45,13 +46,15 @@ func (c *config) check(tensors int) error {
 		name        string
 		value, from int
 	}
-	sizes := []size{{"Width", c.Width, 1}, {"Heads", c.Heads, 1}, {"Layers", c.Layers, 1}, {"Inner", c.Inner, 0}, {"Vocab", c.Vocab, 1}, {"Embedding", c.Embedding, 0},
+	sizes := []size{{"Width", c.Width, 1}, {"Heads", c.Heads, 1}, {"Layers", c.Layers, 1}, {"Inner", c.Inner, 0},
+		{"Vocab", c.Vocab, 1}, {"Embedding", c.Embedding, 0},
 		{"Places", c.Places, 0}, {"First", c.First, 0}, {"Types", c.Types, 0}, {"Longest", c.Longest, 1}}
 	if m := c.MPNet; m != nil {
 		sizes = append(sizes, size{"Buckets", m.Buckets, 1})
 	}
 	if d := c.DeBERTa; d != nil {
-		sizes = append(sizes, size{"Span", d.Span, 0}, size{"Exact", d.Exact, 0}, size{"Longest", d.Longest, 0}, size{"Kernel", d.Kernel, 0})
+		sizes = append(sizes, size{"Span", d.Span, 0}, size{"Exact", d.Exact, 0}, size{"Longest", d.Longest, 0},
+			size{"Kernel", d.Kernel, 0})
 	}
 	if m := c.ModernBERT; m != nil {
 		sizes = append(sizes, size{"Window", m.Window, 0})
@@ -63,7 +66,8 @@ func (c *config) check(tensors int) error {
 	}
 	switch {
 	case c.Layers > min(mostLayers, tensors):
-		return structured.BadInput("Layers is %d, expected at most %d for %d tensors", c.Layers, min(mostLayers, tensors), tensors)
+		return structured.BadInput("Layers is %d, expected at most %d for %d tensors", c.Layers, min(mostLayers, tensors),
+			tensors)
 	case c.Width%c.Heads != 0:
 		return structured.BadInput("Width is %d, which does not divide into %d heads", c.Width, c.Heads)
 	}
@@ -78,7 +82,8 @@ func Stored(f *safetensors.File, name string) (e *Encoder, tensors int, err erro
 	}
 	fam := families[c.Family]
 	if fam == nil {
-		return nil, 0, structured.BadInput("an encoder of the family %q; dsp knows %s", c.Family, strings.Join(familyNames(), ", "))
+		return nil, 0, structured.BadInput("an encoder of the family %q; dsp knows %s", c.Family,
+			strings.Join(familyNames(), ", "))
 	}
 	if err := c.check(len(f.Tensors)); err != nil {
 		return nil, 0, structured.BadInput("metadata %q: %w", networkKey, err)

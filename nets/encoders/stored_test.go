@@ -46,10 +46,17 @@ func TestSizesOfStoredEncoders(t *testing.T) {
 		size        func(c *config) *int
 		least, most int
 	}{
-		{"Width", func(c *config) *int { return &c.Width }, 1, mostSize}, {"Heads", func(c *config) *int { return &c.Heads }, 1, 1}, {"Layers", func(c *config) *int { return &c.Layers }, 1, 7},
-		{"Inner", func(c *config) *int { return &c.Inner }, 0, mostSize}, {"Vocab", func(c *config) *int { return &c.Vocab }, 1, mostSize},
-		{"Embedding", func(c *config) *int { return &c.Embedding }, 0, mostSize}, {"Places", func(c *config) *int { return &c.Places }, 0, mostSize},
-		{"First", func(c *config) *int { return &c.First }, 0, mostSize}, {"Types", func(c *config) *int { return &c.Types }, 0, mostSize}, {"Longest", func(c *config) *int { return &c.Longest }, 1, mostSize},
+		{"Width", func(c *config) *int { return &c.Width }, 1, mostSize},
+		{"Heads", func(c *config) *int { return &c.Heads }, 1, 1}, {"Layers", func(c *config) *int {
+			return &c.Layers
+		}, 1, 7},
+		{"Inner", func(c *config) *int { return &c.Inner }, 0, mostSize},
+		{"Vocab", func(c *config) *int { return &c.Vocab }, 1, mostSize},
+		{"Embedding", func(c *config) *int { return &c.Embedding }, 0, mostSize},
+		{"Places", func(c *config) *int { return &c.Places }, 0, mostSize},
+		{"First", func(c *config) *int { return &c.First }, 0, mostSize},
+		{"Types", func(c *config) *int { return &c.Types }, 0, mostSize},
+		{"Longest", func(c *config) *int { return &c.Longest }, 1, mostSize},
 	}
 	for _, s := range sizes {
 		*s.size(&plain) = s.least
@@ -59,7 +66,8 @@ func TestSizesOfStoredEncoders(t *testing.T) {
 			c := plain
 			*s.size(&c) = value
 			err := c.check(7)
-			if good := value >= s.least && value <= s.most; (err == nil) != good || err != nil && (!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), s.name+" is ") && s.name != "Heads") {
+			if good := value >= s.least && value <= s.most; (err == nil) != good || err != nil &&
+				(!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), s.name+" is ") && s.name != "Heads") {
 				t.Errorf("%s %d: %v", s.name, value, err)
 			}
 		}
@@ -143,9 +151,15 @@ func TestBadStoredEncoders(t *testing.T) {
 	e, err := Open(folders(t)[0])
 	must(t, err)
 	for want, change := range map[string]func(f *safetensors.File){
-		`metadata "encoder_network" is not what an encoder has there`: func(f *safetensors.File) { f.Metadata[networkKey] = "[" },
-		`an encoder of the family "x"; dsp knows `:                    func(f *safetensors.File) { f.Metadata[networkKey] = `{"Family":"x"}` },
-		`metadata "encoder_network": Width is 0, expected 1 to `:      func(f *safetensors.File) { f.Metadata[networkKey] = `{"Family":"bert"}` },
+		`metadata "encoder_network" is not what an encoder has there`: func(f *safetensors.File) {
+			f.Metadata[networkKey] = "["
+		},
+		`an encoder of the family "x"; dsp knows `: func(f *safetensors.File) {
+			f.Metadata[networkKey] = `{"Family":"x"}`
+		},
+		`metadata "encoder_network": Width is 0, expected 1 to `: func(f *safetensors.File) {
+			f.Metadata[networkKey] = `{"Family":"bert"}`
+		},
 		storedPrefix: func(f *safetensors.File) {
 			delete(f.Tensors, slices.Min(slices.Collect(maps.Keys(f.Tensors))))
 		},

@@ -17,23 +17,24 @@ import (
 type Tuning struct {
 	Read Layers // the hidden states that are read
 
-	// Frozen is how many layers stay as they are, counted from below, with the embeddings; −1 leaves the embeddings free, too. What stays is
-	// no weight of the network: it costs no gradient.
+	// Frozen is how many layers stay as they are, counted from below, with the embeddings; −1 leaves the embeddings free,
+	// too. What stays is no weight of the network: it costs no gradient.
 	Frozen int
 
-	// Adapter trains adapters in the layers that are not frozen, instead of their weights. The embeddings then stay as they are.
+	// Adapter trains adapters in the layers that are not frozen, instead of their weights. The embeddings then stay as
+	// they are.
 	Adapter Adapter
 
 	// Dropout is the rate of dropout of all kinds; negative takes the rates of config.json.
 	Dropout float64
 
-	// Recompute keeps one hidden state of each layer for the pullback, which computes the rest again, layer by layer: a step takes a third
-	// more time and the memory of one layer.
+	// Recompute keeps one hidden state of each layer for the pullback, which computes the rest again, layer by layer: a
+	// step takes a third more time and the memory of one layer.
 	Recompute bool
 }
 
-// Tuned is an encoder whose weights are trained, as a part of a network (graph.Encoder): the row of a position is the mean of the rows of its
-// word's pieces. Goroutines may share it.
+// Tuned is an encoder whose weights are trained, as a part of a network (graph.Encoder): the row of a position is the
+// mean of the rows of its word's pieces. Goroutines may share it.
 type Tuned struct {
 	*Encoder
 	Tuning
@@ -60,7 +61,8 @@ func NewTuned(e *Encoder, how Tuning) (*Tuned, error) {
 		how.Frozen = max(0, how.Frozen)
 	}
 	if how.Frozen >= how.Read.To {
-		return nil, structured.BadInput("the first %d layers of the encoder %s stay as they are, and %d are read: nothing is left to train", how.Frozen, e.dir, how.Read.To)
+		return nil, structured.BadInput("the first %d layers of the encoder %s stay as they are, and %d are read: "+
+			"nothing is left to train", how.Frozen, e.dir, how.Read.To)
 	}
 	if how.Dropout >= 1 {
 		return nil, structured.BadInput("dropout %g of the encoder, expected a rate below 1", how.Dropout)
@@ -104,10 +106,14 @@ func (t *Tuned) choose() error {
 		switch {
 		case !trained[a.Name]:
 		case constant[a.Name]:
-			return structured.BadInput("encoder %s: all layers share %q, so that none can stay as they are while others are trained", t.dir, a.Name)
+			return structured.BadInput("encoder %s: all layers share %q, so that none can stay as they are "+
+				"while others are trained", t.dir, a.Name)
 		default:
 			from := t.Encoder.layout[i].Of(t.Encoder.w)
-			t.params = append(t.params, graph.Param{Name: Prefix + a.Name, Shape: a.Shape, Init: func(_ *rand.Rand, _ []int, w []float32) { copy(w, from) }})
+			t.params = append(t.params,
+				graph.Param{Name: Prefix + a.Name, Shape: a.Shape, Init: func(_ *rand.Rand, _ []int, w []float32) {
+					copy(w, from)
+				}})
 		}
 	}
 	var err error
@@ -169,8 +175,8 @@ func (t *Tuned) stage(state, rows int) (*graph.Program, error) {
 		return p, nil
 	}
 	spec := &graph.Spec{Name: "encoder", Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
-		b := &building{Graph: g, c: &t.config, has: map[string]bool{}, below: state > 0, from: max(0, state-1), training: true,
-			adapter: t.Adapter, adapted: t.adapted}
+		b := &building{Graph: g, c: &t.config, has: map[string]bool{}, below: state > 0,
+			from: max(0, state-1), training: true, adapter: t.Adapter, adapted: t.adapted}
 		for _, a := range t.Encoder.layout {
 			b.has[a.Name] = true
 		}

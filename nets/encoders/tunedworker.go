@@ -6,15 +6,16 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// tunedWorker runs an encoder that is trained, stage by stage: each computes a hidden state from the one before it. It is used by one
-// goroutine at a time.
+// tunedWorker runs an encoder that is trained, stage by stage: each computes a hidden state from the one before it. It
+// is used by one goroutine at a time.
 type tunedWorker struct {
-	t       *Tuned
-	stages  []stage     // by hidden state; unused for those that stay as they are
-	states  [][]float32 // [padded pieces × Width] by hidden state
-	frozen  *Worker     // of the layers that stay as they are
-	arena   []float32   // that all stages share when lean
-	lean    bool        // stages keep nothing for pullbacks: with Tuning.Recompute, and without dropout, as when a model predicts
+	t      *Tuned
+	stages []stage     // by hidden state; unused for those that stay as they are
+	states [][]float32 // [padded pieces × Width] by hidden state
+	frozen *Worker     // of the layers that stay as they are
+	arena  []float32   // that all stages share when lean
+	// stages keep nothing for pullbacks: with Tuning.Recompute, and without dropout, as when a model predicts
+	lean    bool
 	checked *structured.Pieces
 
 	data      structured.Dataset // the sequences as examples

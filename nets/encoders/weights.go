@@ -25,7 +25,8 @@ const (
 	shardsFile  = "model.safetensors.index.json"
 )
 
-// The largest files of JSON beside an encoder's weights, in bytes: real ones have a few KB, and an index of shards tens of KB.
+// The largest files of JSON beside an encoder's weights, in bytes: real ones have a few KB, and an index of shards tens
+// of KB.
 const (
 	mostConfig = 1 << 20
 	mostIndex  = 16 << 20
@@ -94,10 +95,12 @@ func shards(dir string) ([]string, error) {
 	path := filepath.Join(dir, shardsFile)
 	text, err := host.ReadRegular(path, mostIndex)
 	if errors.Is(err, fs.ErrNotExist) {
-		for _, other := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack"} {
+		for _, other := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json",
+			"tf_model.h5", "flax_model.msgpack"} {
 			if _, err := os.Stat(filepath.Join(dir, other)); err == nil {
 				return nil, structured.BadInput("%s: %s but no %s. dsp reads safetensors only, since other formats can run code; "+
-					"convert it in Python: AutoModel.from_pretrained(DIR).save_pretrained(DIR, safe_serialization=True)", dir, other, weightsFile)
+					"convert it in Python: AutoModel.from_pretrained(DIR).save_pretrained(DIR, safe_serialization=True)", dir, other,
+					weightsFile)
 			}
 		}
 		return nil, structured.BadInput("%s: no %s; download the encoder's weights, too", dir, weightsFile)
@@ -141,12 +144,15 @@ func readWeights(dir string, fam *family, c *config, layout graph.Layout) ([]flo
 		switch {
 		case slices.Equal(t.Shape, a.Shape):
 		case a.Name == fam.embeddings:
-			return nil, structured.BadInput("%s: tensor %q has shape %v; by config.json the vocabulary has %d pieces of %d numbers", t.file, t.Name, t.Shape, a.Shape[0], a.Shape[1])
+			return nil, structured.BadInput("%s: tensor %q has shape %v; by config.json the vocabulary has "+
+				"%d pieces of %d numbers", t.file, t.Name, t.Shape, a.Shape[0], a.Shape[1])
 		default:
-			return nil, structured.BadInput("%s: tensor %q has shape %v, expected %v by config.json", t.file, t.Name, t.Shape, a.Shape)
+			return nil, structured.BadInput("%s: tensor %q has shape %v, expected %v by config.json",
+				t.file, t.Name, t.Shape, a.Shape)
 		}
 	}
-	if err := host.CheckMemory("the encoder "+dir, 4*float64(2*layout.Dim()-c.Vocab*c.Embedding)); err != nil { // all but the table of pieces is packed, too
+	// all but the table of pieces is packed, too
+	if err := host.CheckMemory("the encoder "+dir, 4*float64(2*layout.Dim()-c.Vocab*c.Embedding)); err != nil {
 		return nil, err
 	}
 	w := make([]float32, layout.Dim())
@@ -180,7 +186,8 @@ func prefixOf(dir string, tensors map[string]stored, embeddings string) (string,
 	}
 	switch len(found) {
 	case 0:
-		return "", structured.BadInput("%s: no tensor %q; the weights are not of the family that config.json names", dir, embeddings)
+		return "", structured.BadInput("%s: no tensor %q; the weights are not of the family that config.json names", dir,
+			embeddings)
 	case 1:
 		return found[0], nil
 	}
@@ -212,11 +219,13 @@ func checkNames(dir string, tensors map[string]stored, prefix string, fam *famil
 	}
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
 		rest, ok := strings.CutPrefix(name, prefix)
-		if !ok || known[name] || strings.HasSuffix(name, ".position_ids") || strings.HasSuffix(name, ".token_type_ids") || strings.HasSuffix(name, "inv_freq") {
+		if !ok || known[name] || strings.HasSuffix(name, ".position_ids") || strings.HasSuffix(name, ".token_type_ids") ||
+			strings.HasSuffix(name, "inv_freq") {
 			continue
 		}
 		if slices.ContainsFunc(fam.roots, func(root string) bool { return strings.HasPrefix(rest, root) }) {
-			return structured.BadInput("%s: tensor %q is not of the network that config.json describes; the two have to belong together", tensors[name].file, name)
+			return structured.BadInput("%s: tensor %q is not of the network that config.json describes; the two "+
+				"have to belong together", tensors[name].file, name)
 		}
 	}
 	return nil

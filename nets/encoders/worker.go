@@ -24,16 +24,17 @@ func (e *Encoder) NewWorker(layers Layers, precision Precision) *Worker {
 	return &Worker{e: e, layers: layers, precision: precision, data: data, first: []int{0}}
 }
 
-// blockPieces is how many pieces are computed at a time, if no sequence is longer: so many that the weights, which are read once for each
-// block, cost little, and so few that the rows stay in the cache.
+// blockPieces is how many pieces are computed at a time, if no sequence is longer: so many that the weights, which are
+// read once for each block, cost little, and so few that the rows stay in the cache.
 const blockPieces = 512
 
-// Encode computes the rows [pieces × Width] of sequences: sequence i has the pieces ids[offsets[i]:offsets[i+1]], special tokens included.
-// Ids that the encoder does not have, and sequences longer than its positions, are bad input.
+// Encode computes the rows [pieces × Width] of sequences: sequence i has the pieces ids[offsets[i]:offsets[i+1]],
+// special tokens included. Ids that the encoder does not have, and sequences longer than its positions, are bad input.
 func (w *Worker) Encode(ids []int32, offsets []int, rows []float32) error {
 	e := w.e
 	if len(offsets) == 0 || offsets[0] != 0 || offsets[len(offsets)-1] != len(ids) || len(rows) != len(ids)*e.Width() {
-		return structured.BadInput("encoder %s: %d ids, offsets of %d sequences and %d numbers for their rows of %d do not fit", e.dir, len(ids), len(offsets)-1, len(rows), e.Width())
+		return structured.BadInput("encoder %s: %d ids, offsets of %d sequences and %d numbers for "+
+			"their rows of %d do not fit", e.dir, len(ids), len(offsets)-1, len(rows), e.Width())
 	}
 	for i := range len(offsets) - 1 {
 		switch n := offsets[i+1] - offsets[i]; {

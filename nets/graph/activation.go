@@ -12,9 +12,9 @@ import (
 // Activation is an elementwise non-linearity.
 type Activation string
 
-// The activations. ELU is x for x > 0 and eˣ−1 below (Clevert, Unterthiner and Hochreiter 2016). GELU is x·Φ(x) in the form with
-// tanh (Hendrycks and Gimpel 2016), SiLU is x·sigmoid(x) (Elfwing, Uchibe and Doya 2018). NormalGELU is x·Φ(x) without approximation,
-// which pretrained encoders use; layers do not offer it.
+// The activations. ELU is x for x > 0 and eˣ−1 below (Clevert, Unterthiner and Hochreiter 2016). GELU is x·Φ(x) in the
+// form with tanh (Hendrycks and Gimpel 2016), SiLU is x·sigmoid(x) (Elfwing, Uchibe and Doya 2018). NormalGELU is
+// x·Φ(x) without approximation, which pretrained encoders use; layers do not offer it.
 const (
 	ELU     Activation = "elu"
 	Tanh    Activation = "tanh"
@@ -41,8 +41,8 @@ func (a Activation) Check() error {
 	return fmt.Errorf("activation %q is not one of %s", a, strings.Join(names, ", "))
 }
 
-// activations are the functions in float64, for Gorgonia's machines. The slope is a function of the result, or of the argument if
-// the unary function of that name says so.
+// activations are the functions in float64, for Gorgonia's machines. The slope is a function of the result, or of the
+// argument if the unary function of that name says so.
 var activations = map[Activation]struct{ f, slope func(float64) float64 }{
 	ELU: {func(x float64) float64 {
 		if x > 0 {
@@ -57,7 +57,9 @@ var activations = map[Activation]struct{ f, slope func(float64) float64 }{
 		}
 		return 0
 	}},
-	GELU: {func(x float64) float64 { return x * (1 + math.Tanh(geluScale*(x+geluCube*x*x*x))) / 2 }, func(x float64) float64 {
+	GELU: {func(x float64) float64 {
+		return x * (1 + math.Tanh(geluScale*(x+geluCube*x*x*x))) / 2
+	}, func(x float64) float64 {
 		t := math.Tanh(geluScale * (x + geluCube*x*x*x))
 		return (1 + t + x*(1-t*t)*geluScale*(1+3*geluCube*x*x)) / 2
 	}},

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Align scores each pair of a source and a target item of the same example with K bilinear forms of E terms. From x [Rows×K·E] and
-// z [Rows×E] it computes, for an example whose first position is p and that has n sources,
+// Align scores each pair of a source and a target item of the same example with K bilinear forms of E terms. From x
+// [Rows×K·E] and z [Rows×E] it computes, for an example whose first position is p and that has n sources,
 //
 //	out[(i,j), k] = Σ_e x[p+i, k·E+e]·z[p+n+j, e].
 //
@@ -111,31 +111,34 @@ func (o AlignTargets) Run(m *Machine, in *Instruction) {
 func (g *Graph) allPairs(op string) error {
 	switch {
 	case g.needs.Split:
-		return fmt.Errorf("nets: %s pairs each position with each; a network that scores pairs of source and target items uses Align", op)
+		return fmt.Errorf("nets: %s pairs each position with each; a network that scores pairs of source and "+
+			"target items uses Align", op)
 	case g.needs.Edges:
 		return fmt.Errorf("nets: %s pairs each position with each; a network that scores edges of a graph uses Ends", op)
 	}
 	return nil
 }
 
-// Sources selects the source items: row r of the result [Rows×C] is the row of x [Rows×C] of the r-th source item of the batch. The rows
-// after the last source item are zero. It is for potentials with a row for each source item.
+// Sources selects the source items: row r of the result [Rows×C] is the row of x [Rows×C] of the r-th source item of
+// the batch. The rows after the last source item are zero. It is for potentials with a row for each source item.
 func (g *Graph) Sources(x *gorgonia.Node) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if !g.needs.Split || len(s) != 2 || s[0] != g.Rows {
-		return nil, fmt.Errorf("nets: Sources of %v: expected one row for each of %d positions, and potentials with a part of table %q or %q",
+		return nil, fmt.Errorf("nets: Sources of %v: expected one row for each of %d positions, and potentials with a "+
+			"part of table %q or %q",
 			s, g.Rows, structured.Sources, structured.Pairs)
 	}
 	g.needs.Sources = true
 	return g.gather(x, Index{Kind: IndexSources}, g.Rows, s[1])
 }
 
-// Align scores each pair of a source and a target item with K bilinear forms, as the op of that name says: x [Rows×K·E] belongs to
-// sources, z [Rows×E] to targets. The result is [Pairs×K].
+// Align scores each pair of a source and a target item with K bilinear forms, as the op of that name says: x [Rows×K·E]
+// belongs to sources, z [Rows×E] to targets. The result is [Pairs×K].
 func (g *Graph) Align(x, z *gorgonia.Node) (*gorgonia.Node, error) {
 	sx, sz := x.Shape(), z.Shape()
 	if !g.needs.Split || len(sx) != 2 || len(sz) != 2 || sx[0] != g.Rows || sz[0] != g.Rows || sx[1]%sz[1] != 0 {
-		return nil, fmt.Errorf("nets: Align of %v and %v: expected [%d×K·E] and [%d×E], and potentials with a part of table %q or %q",
+		return nil, fmt.Errorf("nets: Align of %v and %v: expected [%d×K·E] and [%d×E], and potentials with a "+
+			"part of table %q or %q",
 			sx, sz, g.Rows, g.Rows, structured.Sources, structured.Pairs)
 	}
 	o := Align{sx[1] / sz[1], sz[1]}
@@ -169,7 +172,8 @@ func (g *Graph) Align(x, z *gorgonia.Node) (*gorgonia.Node, error) {
 	return g.madePairs(n), err
 }
 
-// eachAligned visits the terms of every bilinear form, for Gorgonia's machines: the entries of the result, of x and of z.
+// eachAligned visits the terms of every bilinear form, for Gorgonia's machines: the entries of the result, of x and of
+// z.
 func (g *Graph) eachAligned(o Align, visit func(at, x, z int)) {
 	for s := range eachSplit(g.offsets, g.splits) {
 		for i := range s.n() {
@@ -184,8 +188,8 @@ func (g *Graph) eachAligned(o Align, visit func(at, x, z int)) {
 	}
 }
 
-// split is an example of a batch: its source items are positions lo to mid−1, its target items positions mid to hi−1, and its pairs begin
-// at row.
+// split is an example of a batch: its source items are positions lo to mid−1, its target items positions mid to hi−1,
+// and its pairs begin at row.
 type split struct{ row, lo, mid, hi int }
 
 func (s split) n() int { return s.mid - s.lo }
@@ -207,7 +211,8 @@ func eachSplit(offsets, splits []int) func(yield func(s split) bool) {
 	}
 }
 
-// sequences iterates over the ranges of positions whose neighbours are related: examples, or their source and their target items.
+// sequences iterates over the ranges of positions whose neighbours are related: examples, or their source and their
+// target items.
 func (m *Machine) sequences() func(yield func(lo, hi int) bool) {
 	return func(yield func(lo, hi int) bool) {
 		for b := range len(m.offsets) - 1 {

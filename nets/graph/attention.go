@@ -8,14 +8,15 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Attention is self-attention of each example over its own rows, in Heads heads of Size channels (Vaswani et al. 2017). A row of its
-// argument x [Rows×3·Heads·Size] joins the queries, keys and values of all heads; the result is [Rows×Heads·Size]. With q, k and v
-// [n×Size] of one head of one example of n rows,
+// Attention is self-attention of each example over its own rows, in Heads heads of Size channels (Vaswani et al. 2017).
+// A row of its argument x [Rows×3·Heads·Size] joins the queries, keys and values of all heads; the result is
+// [Rows×Heads·Size]. With q, k and v [n×Size] of one head of one example of n rows,
 //
 //	P = softmax(q·kᵀ/√Size), row by row,   out = P·v.
 //
-// Padding rows get zeros. Nothing of P is kept: pullback and push-forward compute it again, tile by tile. Keeping it would save a fifth
-// of the time of attention, 3 % of a step of the preset, for memory quadratic in the length of the examples.
+// Padding rows get zeros. Nothing of P is kept: pullback and push-forward compute it again, tile by tile. Keeping it
+// would save a fifth of the time of attention, 3 % of a step of the preset, for memory quadratic in the length of the
+// examples.
 type Attention struct{ Heads, Size int }
 
 func (o Attention) String() string { return fmt.Sprintf("attention %d×%d", o.Heads, o.Size) }
@@ -85,8 +86,9 @@ func (o AttentionPush) Run(m *Machine, in *Instruction) {
 	}
 }
 
-// AttentionPull is the pullback of Attention. Its arguments are x and the cotangent g [Rows×Heads·Size] of the result. With G = g·vᵀ
-// and D = P∘(G − ⟨P, G⟩), ⟨P, G⟩ row by row, the cotangents are D·k/√Size of q, Dᵀ·q/√Size of k, and Pᵀ·g of v.
+// AttentionPull is the pullback of Attention. Its arguments are x and the cotangent g [Rows×Heads·Size] of the result.
+// With G = g·vᵀ and D = P∘(G − ⟨P, G⟩), ⟨P, G⟩ row by row, the cotangents are D·k/√Size of q, Dᵀ·q/√Size of k, and Pᵀ·g
+// of v.
 type AttentionPull struct{ Attention }
 
 func (o AttentionPull) String() string { return o.Attention.String() + "'" }
@@ -137,12 +139,12 @@ func (o Attention) split(x []float32, h int) (q, k, v head) {
 // scaleOf is 1/√Size.
 func (o Attention) scaleOf() float32 { return float32(1 / math.Sqrt(float64(o.Size))) }
 
-// tileRows is how many rows of P are in memory at a time. The packed matrix products read their right factor in place for up to 64
-// rows of the left one.
+// tileRows is how many rows of P are in memory at a time. The packed matrix products read their right factor in place
+// for up to 64 rows of the left one.
 const tileRows = 64
 
-// attend is the scratch memory of attention for one head of one example. Its matrices are padded with zeros to whole tiles of the
-// matrix products: columns of P to a multiple of 16, rows of a tile to a multiple of 8.
+// attend is the scratch memory of attention for one head of one example. Its matrices are padded with zeros to whole
+// tiles of the matrix products: columns of P to a multiple of 16, rows of a tile to a multiple of 8.
 type attend struct {
 	n, wide, size         int
 	scale                 float32
@@ -227,8 +229,8 @@ func copyHead(to []float32, h head) {
 	clear(to[n*h.size:])
 }
 
-// transposed copies the transpose of h to a matrix with rows of wide entries, padded with zeros. It takes four rows at a time, which
-// meet in a row of the transpose.
+// transposed copies the transpose of h to a matrix with rows of wide entries, padded with zeros. It takes four rows at
+// a time, which meet in a row of the transpose.
 func transposed(to []float32, h head, wide int) {
 	n, r := h.count(), 0
 	for ; r+4 <= n; r += 4 {

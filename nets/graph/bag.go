@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Bag sums rows of a table: row t of the result is Σ_k value_k · table[index_k] over the attributes of position t, or of pair t.
+// Bag sums rows of a table: row t of the result is Σ_k value_k · table[index_k] over the attributes of position t, or
+// of pair t.
 type Bag struct {
 	Cols  int
 	Pairs bool // rows are pairs of source and target items
@@ -43,7 +44,8 @@ func (o Bag) Run(m *Machine, in *Instruction) {
 	}
 }
 
-// BagScatter adds each row of its argument, times the values of the position's attributes, to their rows: the adjoint of Bag.
+// BagScatter adds each row of its argument, times the values of the position's attributes, to their rows: the adjoint
+// of Bag.
 type BagScatter struct{ Bag }
 
 func (o BagScatter) String() string { return fmt.Sprintf("bag of %s, pull ×%d", o.what(), o.Cols) }
@@ -66,8 +68,8 @@ func (o BagScatter) Run(m *Machine, in *Instruction) {
 	}
 }
 
-// Bag sums the rows of a table [Attributes×E] over the attributes of each position, times their values, to [Rows×E]. The gradient costs
-// time only for the rows of the batch's attributes.
+// Bag sums the rows of a table [Attributes×E] over the attributes of each position, times their values, to [Rows×E].
+// The gradient costs time only for the rows of the batch's attributes.
 func (g *Graph) Bag(table *gorgonia.Node) (*gorgonia.Node, error) {
 	if s := table.Shape(); g.Input.Attributes == 0 || len(s) != 2 || s[0] != g.Input.Attributes {
 		return nil, fmt.Errorf("nets: Bag of a table %v: the input has %d attributes", s, g.Input.Attributes)
@@ -76,11 +78,13 @@ func (g *Graph) Bag(table *gorgonia.Node) (*gorgonia.Node, error) {
 	return g.bag(table, g.Rows, false)
 }
 
-// PairBag sums the rows of a table [PairAttributes×E] over the attributes of each pair of a source and a target item, times their
-// values, to [Pairs×E]: with dense features as attributes 0 to PairAttributes−1, it is their product with the table.
+// PairBag sums the rows of a table [PairAttributes×E] over the attributes of each pair of a source and a target item,
+// times their values, to [Pairs×E]: with dense features as attributes 0 to PairAttributes−1, it is their product with
+// the table.
 func (g *Graph) PairBag(table *gorgonia.Node) (*gorgonia.Node, error) {
 	if s := table.Shape(); !g.needs.Split || g.Input.PairAttributes == 0 || len(s) != 2 || s[0] != g.Input.PairAttributes {
-		return nil, fmt.Errorf("nets: PairBag of a table %v: pairs of source and target items have %d attributes", s, g.Input.PairAttributes)
+		return nil, fmt.Errorf("nets: PairBag of a table %v: pairs of source and target items have %d attributes",
+			s, g.Input.PairAttributes)
 	}
 	g.needs.PairAttributes = true
 	n, err := g.bag(table, g.Pairs, true)
@@ -140,8 +144,8 @@ func (m *Machine) bag(pairs bool) *bagRows {
 	return &m.ofPositions
 }
 
-// load notes where the attributes are of the examples' rows, of which example e has rows offsets[e] to offsets[e+1]-1, and refuses
-// attributes that the network does not know.
+// load notes where the attributes are of the examples' rows, of which example e has rows offsets[e] to offsets[e+1]-1,
+// and refuses attributes that the network does not know.
 func (r *bagRows) load(batch *structured.Batch, x *structured.Sparse, offsets []int, known int, of string) error {
 	data := batch.Data
 	if x == nil {
@@ -152,7 +156,8 @@ func (r *bagRows) load(batch *structured.Batch, x *structured.Sparse, offsets []
 		lo, hi := offsets[e], offsets[e+1]
 		for _, a := range x.Index[x.Offsets[lo]:x.Offsets[hi]] {
 			if uint(a) >= uint(known) {
-				return structured.BadInput("%s: attribute number %d of %s; the network knows 0 to %d", data.Where(e), a, of, known-1)
+				return structured.BadInput("%s: attribute number %d of %s; the network knows 0 to %d",
+					data.Where(e), a, of, known-1)
 			}
 		}
 		for t := lo; t < hi; t++ {
@@ -173,7 +178,8 @@ func (m *Machine) loadAttributes(p *Program, in Input, batch *structured.Batch) 
 	if p.Needs.PairAttributes {
 		table := data.Table(structured.Pairs)
 		if table == nil {
-			return structured.BadInput("%s has no table of rows %q, whose attributes the network reads", data.Name, structured.Pairs)
+			return structured.BadInput("%s has no table of rows %q, whose attributes the network reads",
+				data.Name, structured.Pairs)
 		}
 		return m.ofPairs.load(batch, table.Attributes, table.Offsets, in.PairAttributes, "pairs")
 	}

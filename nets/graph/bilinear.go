@@ -6,11 +6,11 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// The ops on pairs of positions. An example of n positions has n·n pairs: row d·n + h pairs dependent d with head h, and row
-// d·n + d pairs dependent d with the root. The ops set padding to zero and otherwise skip it.
+// The ops on pairs of positions. An example of n positions has n·n pairs: row d·n + h pairs dependent d with head h,
+// and row d·n + d pairs dependent d with the root. The ops set padding to zero and otherwise skip it.
 
-// Bilinear scores each pair with K bilinear forms of E terms (Dozat and Manning 2017). From x [Rows×K·E] for dependents,
-// z [Rows×E] for heads and root [E] it computes
+// Bilinear scores each pair with K bilinear forms of E terms (Dozat and Manning 2017). From x [Rows×K·E] for
+// dependents, z [Rows×E] for heads and root [E] it computes
 //
 //	out[(d,h), k] = Σ_e x[d, k·E+e]·z[h, e],   with root in place of z[h] if h = d.
 type Bilinear struct{ K, E int }
@@ -191,8 +191,8 @@ func (o BilinearRoot) Run(m *Machine, in *Instruction) {
 	}
 }
 
-// mostlyZero reports whether at most one in 16 entries of g is nonzero, as in the difference of two outputs. Visiting only the
-// nonzero entries is then faster than a matrix product.
+// mostlyZero reports whether at most one in 16 entries of g is nonzero, as in the difference of two outputs. Visiting
+// only the nonzero entries is then faster than a matrix product.
 func mostlyZero(g []float32) bool {
 	left := len(g) / 16
 	for _, c := range g {

@@ -12,18 +12,19 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Characters looks up the characters of the positions' words: row r of the result [Chars×E] is the row of table [V×E] with the number of
-// character r.
+// Characters looks up the characters of the positions' words: row r of the result [Chars×E] is the row of table [V×E]
+// with the number of character r.
 func (g *Graph) Characters(table *gorgonia.Node) (*gorgonia.Node, error) {
 	s := table.Shape()
 	if g.Input.Characters == 0 || len(s) != 2 || s[0] != g.Input.Characters {
-		return nil, fmt.Errorf("nets: Characters with a table %v: the input has %d different characters", s, g.Input.Characters)
+		return nil, fmt.Errorf("nets: Characters with a table %v: the input has %d different characters", s,
+			g.Input.Characters)
 	}
 	return g.gatherCharacters(table, Index{Kind: IndexCharacters, Width: 1}, s[1])
 }
 
-// CharacterWindow joins the rows of neighbouring characters of the same word, as Window does for positions: x [Chars×C] becomes
-// [Chars×width·C], with zeros outside the word. Width is odd.
+// CharacterWindow joins the rows of neighbouring characters of the same word, as Window does for positions: x [Chars×C]
+// becomes [Chars×width·C], with zeros outside the word. Width is odd.
 func (g *Graph) CharacterWindow(x *gorgonia.Node, width int) (*gorgonia.Node, error) {
 	s := x.Shape()
 	switch {
@@ -41,15 +42,17 @@ func (g *Graph) CharacterWindow(x *gorgonia.Node, width int) (*gorgonia.Node, er
 	return gorgonia.Reshape(w, tensor.Shape{g.Chars, width * s[1]})
 }
 
-// CharacterConvolution is a convolution over the characters of each word, for vocabularies that are small beside the number of
-// characters in a batch: x [V×width·C] has for each character of the vocabulary the products with the width parts of the filters. Row
-// r of the result [Chars×C] is the sum over k of part k of the character k−⌊width/2⌋ places to the right of character r, as far as the
-// word goes. That equals CharacterWindow of the characters' embeddings times a matrix, if x is the product of their table with that
-// matrix, whose parts lie side by side.
+// CharacterConvolution is a convolution over the characters of each word, for vocabularies that are small beside the
+// number of characters in a batch: x [V×width·C] has for each character of the vocabulary the products with the width
+// parts of the filters. Row r of the result [Chars×C] is the sum over k of part k of the character k−⌊width/2⌋ places
+// to the right of character r, as far as the word goes. That equals CharacterWindow of the characters' embeddings times
+// a matrix, if x is the product of their table with that matrix, whose parts lie side by side.
 func (g *Graph) CharacterConvolution(x *gorgonia.Node, width int) (*gorgonia.Node, error) {
 	s := x.Shape()
-	if width < 1 || width%2 == 0 || len(s) != 2 || g.Input.Characters == 0 || s[0] != g.Input.Characters || s[1]%width != 0 {
-		return nil, fmt.Errorf("nets: CharacterConvolution of %v with width %d: expected [%d×width·C] and an odd width", s, width, g.Input.Characters)
+	if width < 1 || width%2 == 0 || len(s) != 2 || g.Input.Characters == 0 || s[0] != g.Input.Characters ||
+		s[1]%width != 0 {
+		return nil, fmt.Errorf("nets: CharacterConvolution of %v with width %d: expected [%d×width·C] and an odd width", s,
+			width, g.Input.Characters)
 	}
 	cols := s[1] / width
 	parts, err := gorgonia.Reshape(x, tensor.Shape{s[0] * width, cols})
@@ -79,8 +82,8 @@ type CharacterIndex struct {
 	Width int
 }
 
-// CharBucket rounds a number of characters up to one of four steps per doubling, at least 64. Each combination with a number of rows
-// needs a program.
+// CharBucket rounds a number of characters up to one of four steps per doubling, at least 64. Each combination with a
+// number of rows needs a program.
 func CharBucket(chars int) int {
 	if chars <= 64 {
 		return 64
@@ -137,8 +140,8 @@ func (m *Machine) loadCharacters(batch *structured.Batch, known int, size Size) 
 	return nil
 }
 
-// rows lists the entries of an index: for each character and each place of a window around it in its word, the row that it reads there, −1
-// outside the word and in padding.
+// rows lists the entries of an index: for each character and each place of a window around it in its word, the row that
+// it reads there, −1 outside the word and in padding.
 func (x CharacterIndex) rows(to, starts, ids []int32) []int32 {
 	to = vec.Grow(to, len(ids)*x.Width)
 	half, at := int32(x.Width/2), 0

@@ -10,13 +10,14 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Conv is a convolution of Maps maps, channels last. From x [Maps × From] and the weights w [Kernel·Kernel·C × O] it computes
+// Conv is a convolution of Maps maps, channels last. From x [Maps × From] and the weights w [Kernel·Kernel·C × O] it
+// computes
 //
 //	out[(y, z), o] = Σ_{i, j, c} x[(s·y + i − p, s·z + j − p), c]·w[(i·Kernel + j)·C + c, o]
 //
-// for every map, with stride s and padding p; cells outside the map are zero. The neighbourhoods of a block of cells become the rows
-// of a matrix (Patches·w is then a matrix product), so that memory does not grow with the number of maps. Blocks depend on the sizes
-// only.
+// for every map, with stride s and padding p; cells outside the map are zero. The neighbourhoods of a block of cells
+// become the rows of a matrix (Patches·w is then a matrix product), so that memory does not grow with the number of
+// maps. Blocks depend on the sizes only.
 type Conv struct {
 	Maps     int
 	From, To Map
@@ -118,7 +119,8 @@ func allZero(g []float32) bool {
 	return true
 }
 
-// blockNumbers is about how many numbers the patches of a block have: as many as fit a second-level cache with the other factor.
+// blockNumbers is about how many numbers the patches of a block have: as many as fit a second-level cache with the
+// other factor.
 const blockNumbers = 1 << 16
 
 // blocks iterates over ranges of cells.
@@ -153,8 +155,8 @@ func (o Conv) scatter(to, columns []float32, lo, hi int) {
 	})
 }
 
-// lines visits the lines of the neighbourhoods of cells lo to hi-1: line number at consists of before zeros, then n numbers of x from
-// number from on, then zeros.
+// lines visits the lines of the neighbourhoods of cells lo to hi-1: line number at consists of before zeros, then n
+// numbers of x from number from on, then zeros.
 func (o Conv) lines(lo, hi int, visit func(at, from, before, n int)) {
 	c, k, h, w := o.From.Channels, o.Kernel, o.From.Height, o.From.Width
 	at := 0
@@ -173,13 +175,14 @@ func (o Conv) lines(lo, hi int, visit func(at, from, before, n int)) {
 	}
 }
 
-// Conv is a convolution within each row, as the op Conv says: rows that are maps of shape m become rows that are maps of shape
-// f.Over(m, O). x is [M × m.Len()], or has as many numbers in another shape, with M = Rows or a multiple of it; weight is
-// [Kernel·Kernel·C × O], and bias [O] or nil. The result is [M × H'·W'·O].
+// Conv is a convolution within each row, as the op Conv says: rows that are maps of shape m become rows that are maps
+// of shape f.Over(m, O). x is [M × m.Len()], or has as many numbers in another shape, with M = Rows or a multiple of
+// it; weight is [Kernel·Kernel·C × O], and bias [O] or nil. The result is [M × H'·W'·O].
 func (g *Graph) Conv(x, weight, bias *gorgonia.Node, m Map, f Filter) (*gorgonia.Node, error) {
 	ws, total := weight.Shape(), x.Shape().TotalSize()
 	if len(ws) != 2 || ws[0] != f.Kernel*f.Kernel*m.Channels || m.Len() == 0 || total%m.Len() != 0 {
-		return nil, fmt.Errorf("nets: Conv of %v with weights %v: expected rows of %s and weights [%d×O]", x.Shape(), ws, m, f.Kernel*f.Kernel*m.Channels)
+		return nil, fmt.Errorf("nets: Conv of %v with weights %v: expected rows of %s and weights [%d×O]", x.Shape(), ws, m,
+			f.Kernel*f.Kernel*m.Channels)
 	}
 	to, err := f.Over(m, ws[1])
 	if err != nil {
@@ -237,8 +240,8 @@ func (g *Graph) convolve(x, weight *gorgonia.Node, o Conv) (*gorgonia.Node, erro
 	return op.apply(x, weight)
 }
 
-// eachTerm visits the terms of every sum, for Gorgonia's machines: entry at of the result has the product of entry from of x and entry
-// w of the weights.
+// eachTerm visits the terms of every sum, for Gorgonia's machines: entry at of the result has the product of entry from
+// of x and entry w of the weights.
 func (o Conv) eachTerm(visit func(at, from, w int)) {
 	n := o.To.Channels
 	for cell := range o.cells() {
@@ -251,7 +254,8 @@ func (o Conv) eachTerm(visit func(at, from, w int)) {
 				}
 				for c := range o.From.Channels {
 					for k := range n {
-						visit(cell*n+k, ((image*o.From.Height+y)*o.From.Width+x)*o.From.Channels+c, ((i*o.Kernel+j)*o.From.Channels+c)*n+k)
+						visit(cell*n+k, ((image*o.From.Height+y)*o.From.Width+x)*o.From.Channels+c,
+							((i*o.Kernel+j)*o.From.Channels+c)*n+k)
 					}
 				}
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Function is a network with its pullback, as a Gorgonia graph. Programs are lowered from it; Gorgonia's own machines can run it, too,
-// which tests compare programs with (see Bind).
+// Function is a network with its pullback, as a Gorgonia graph. Programs are lowered from it; Gorgonia's own machines
+// can run it, too, which tests compare programs with (see Bind).
 type Function struct {
 	Graph      *Graph
 	Outputs    []*gorgonia.Node          // by part; nil: zero
@@ -92,8 +92,8 @@ func (g *Graph) parametersOf(n *gorgonia.Node, seen, found map[*gorgonia.Node]bo
 	}
 }
 
-// refuseOuterProducts returns an error if n depends on an outer product of vectors, which Gorgonia v0.9.18 differentiates
-// wrongly. Gradients have outer products, too, but come later and are not differentiated again.
+// refuseOuterProducts returns an error if n depends on an outer product of vectors, which Gorgonia v0.9.18
+// differentiates wrongly. Gradients have outer products, too, but come later and are not differentiated again.
 func (g *Graph) refuseOuterProducts(n *gorgonia.Node, seen map[*gorgonia.Node]bool) error {
 	if seen[n] {
 		return nil
@@ -116,8 +116,8 @@ func (g *Graph) refuseOuterProducts(n *gorgonia.Node, seen map[*gorgonia.Node]bo
 	return nil
 }
 
-// Bind makes the graph read the batch that m has loaded, so that Gorgonia's machines can run it, and returns the values of its nodes
-// for inputs and masks. The caller sets those for parameters and cotangents.
+// Bind makes the graph read the batch that m has loaded, so that Gorgonia's machines can run it, and returns the values
+// of its nodes for inputs and masks. The caller sets those for parameters and cotangents.
 func (f *Function) Bind(m *Machine) map[*gorgonia.Node][]float32 {
 	g := f.Graph
 	g.offsets, g.splits = m.offsets, m.splits
@@ -163,8 +163,8 @@ func (f *Function) Bind(m *Machine) map[*gorgonia.Node][]float32 {
 	return values
 }
 
-// tangents adds the push-forward of the given values along ẇ: forward-mode differentiation, op by op. A nil result means
-// zero.
+// tangents adds the push-forward of the given values along ẇ: forward-mode differentiation, op by op. A nil result
+// means zero.
 func (b *builder) tangents(outputs []*value) []*value {
 	dot := map[*value]*value{}
 	for _, v := range slices.Clone(b.values) { // in topological order; a clone, because the loop adds values
@@ -214,8 +214,8 @@ func readsWeights(vs []*value) bool {
 	return slices.ContainsFunc(vs, walk)
 }
 
-// directionReads returns which parts of ẇ the tangents read: whole arrays, and tables of which they read only the rows of the
-// batch.
+// directionReads returns which parts of ẇ the tangents read: whole arrays, and tables of which they read only the rows
+// of the batch.
 func directionReads(tangents []*value) (whole []leafArray, tables []table) {
 	read := map[leafArray]bool{}
 	seen := map[*value]bool{}
@@ -250,8 +250,8 @@ func directionReads(tangents []*value) (whole []leafArray, tables []table) {
 	return whole, tables
 }
 
-// DirectionRead calls read for every range of ẇ, by offset and length, that Push reads for the batch that m has loaded: whole arrays,
-// and the rows of tables that the batch looks up, with repetitions.
+// DirectionRead calls read for every range of ẇ, by offset and length, that Push reads for the batch that m has loaded:
+// whole arrays, and the rows of tables that the batch looks up, with repetitions.
 func (p *Program) DirectionRead(m *Machine, read func(offset, n int)) {
 	for _, a := range p.whole {
 		read(a.offset, a.n)

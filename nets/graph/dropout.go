@@ -8,9 +8,9 @@ import (
 	"github.com/dsp-go/dsp/nets/kernels"
 )
 
-// Mask is the dropout mask of one layer: for each of Units of each row, 0 with probability Rate and 1/(1−Rate) otherwise; all ones
-// in evaluation. It depends only on the worker's seed, the example, the row in the example and the unit, so an example sees the
-// same network until the seed changes.
+// Mask is the dropout mask of one layer: for each of Units of each row, 0 with probability Rate and 1/(1−Rate)
+// otherwise; all ones in evaluation. It depends only on the worker's seed, the example, the row in the example and the
+// unit, so an example sees the same network until the seed changes.
 type Mask struct {
 	Layer, Units int
 	Rate         float64
@@ -54,15 +54,16 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// Dropout zeroes entries of x [Rows×C] or [Pairs×C] with the given probability while training (DropoutWorker), and scales the
-// rest by 1/(1−rate) (Srivastava et al. 2014).
+// Dropout zeroes entries of x [Rows×C] or [Pairs×C] with the given probability while training (DropoutWorker), and
+// scales the rest by 1/(1−rate) (Srivastava et al. 2014).
 func (g *Graph) Dropout(x *gorgonia.Node, rate float64) (*gorgonia.Node, error) {
 	if rate == 0 {
 		return x, nil
 	}
 	s := x.Shape()
 	if rate < 0 || rate >= 1 || len(s) != 2 || s[0] != g.Rows && s[0] != g.Pairs {
-		return nil, fmt.Errorf("nets: Dropout of %v with rate %g: expected [%d×C] or [%d×C] and a rate in [0,1)", s, rate, g.Rows, g.Pairs)
+		return nil, fmt.Errorf("nets: Dropout of %v with rate %g: expected [%d×C] or [%d×C] and a rate in [0,1)", s, rate,
+			g.Rows, g.Pairs)
 	}
 	g.needs.Dropout = true
 	layer := len(g.masks)

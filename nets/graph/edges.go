@@ -14,7 +14,8 @@ import (
 // EdgeFeatures returns the dense inputs of edges [Pairs×EdgeDim].
 func (g *Graph) EdgeFeatures() (*gorgonia.Node, error) {
 	if !g.needs.Edges || g.Input.EdgeDim == 0 {
-		return nil, fmt.Errorf("nets: EdgeFeatures: edges have %d features; expected some, and potentials with a part of table %q", g.Input.EdgeDim, structured.Edges)
+		return nil, fmt.Errorf("nets: EdgeFeatures: edges have %d features; expected some, and potentials "+
+			"with a part of table %q", g.Input.EdgeDim, structured.Edges)
 	}
 	if g.edges == nil {
 		g.edges = g.input("features of edges", g.Pairs, g.Input.EdgeDim)
@@ -24,12 +25,13 @@ func (g *Graph) EdgeFeatures() (*gorgonia.Node, error) {
 	return g.madePairs(g.edges), nil
 }
 
-// Ends copies rows of x [Rows×C] to the edges: row e of first [Pairs×C] is the row of the first end of edge e, and row e of second that of
-// its second end.
+// Ends copies rows of x [Rows×C] to the edges: row e of first [Pairs×C] is the row of the first end of edge e, and row
+// e of second that of its second end.
 func (g *Graph) Ends(x *gorgonia.Node) (first, second *gorgonia.Node, err error) {
 	s := x.Shape()
 	if !g.needs.Edges || len(s) != 2 || s[0] != g.Rows {
-		return nil, nil, fmt.Errorf("nets: Ends of %v: expected one row for each of %d positions, and potentials with a part of table %q", s, g.Rows, structured.Edges)
+		return nil, nil, fmt.Errorf("nets: Ends of %v: expected one row for each of %d positions, and potentials "+
+			"with a part of table %q", s, g.Rows, structured.Edges)
 	}
 	g.needs.Ends = true
 	if first, err = g.gather(x, Index{Kind: IndexFirstEnds}, g.Pairs, s[1]); err != nil {
@@ -77,10 +79,12 @@ func (m *Machine) loadEdges(p *Program, in Input, batch *structured.Batch) error
 func (in Input) CheckEdges(data *structured.Dataset) error {
 	t := data.Table(structured.Edges)
 	if t == nil {
-		return structured.BadInput("%s has no table of rows %q, whose features the network reads", data.Name, structured.Edges)
+		return structured.BadInput("%s has no table of rows %q, whose features the network reads",
+			data.Name, structured.Edges)
 	}
 	if rows := t.Offsets[len(t.Offsets)-1]; rows > 0 && (t.Dim != in.EdgeDim || len(t.Features) != rows*t.Dim) {
-		return structured.BadInput("%s has %d features for each of %d edges; the network reads %d", data.Name, len(t.Features)/rows, rows, in.EdgeDim)
+		return structured.BadInput("%s has %d features for each of %d edges; the network reads %d", data.Name,
+			len(t.Features)/rows, rows, in.EdgeDim)
 	}
 	return nil
 }

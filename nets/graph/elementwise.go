@@ -2,8 +2,8 @@ package graph
 
 import "github.com/dsp-go/dsp/nets/kernels"
 
-// Binary applies a function of two numbers, entry by entry, to two arrays of equal size. Either argument may be an Expand, which
-// is read in place. String returns the name of the function.
+// Binary applies a function of two numbers, entry by entry, to two arrays of equal size. Either argument may be an
+// Expand, which is read in place. String returns the name of the function.
 type Binary struct{ f *binaryFunc }
 
 func (o Binary) String() string { return o.f.name }
@@ -61,7 +61,8 @@ func (b *builder) sum(x, y *value) *value {
 	return b.binary(addition, x, y)
 }
 
-// binaryFunc applies a function of two numbers to slices: vector and vector (vv), vector and scalar (vs), scalar and vector (sv).
+// binaryFunc applies a function of two numbers to slices: vector and vector (vv), vector and scalar (vs), scalar and
+// vector (sv).
 type binaryFunc struct {
 	name       string
 	vv         func(out, x, y []float32)
@@ -88,8 +89,8 @@ func (o Unary) Run(m *Machine, in *Instruction) {
 	o.f.apply(m.At(in.Out), m.At(in.Args[0].Buffer), m.scratch[:])
 }
 
-// unaryFunc applies a function f of one number to slices. slope computes out = g·f', with f' a function of the argument x or, with
-// ofResult, of the result y. A nil slope means that the derivative is zero wherever it exists.
+// unaryFunc applies a function f of one number to slices. slope computes out = g·f', with f' a function of the argument
+// x or, with ofResult, of the result y. A nil slope means that the derivative is zero wherever it exists.
 type unaryFunc struct {
 	name     string
 	apply    func(out, x, scratch []float32) // scratch has kernels.Block entries
@@ -97,8 +98,8 @@ type unaryFunc struct {
 	ofResult bool
 }
 
-// Slope computes g·f′(s) from arguments s and g, where s is the argument of the unary function f or, with ofResult, its result.
-// String returns the name of the function with a prime.
+// Slope computes g·f′(s) from arguments s and g, where s is the argument of the unary function f or, with ofResult, its
+// result. String returns the name of the function with a prime.
 type Slope struct{ f *unaryFunc }
 
 func (o Slope) String() string { return o.f.name + "'" }

@@ -8,8 +8,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// fields are those of one of Gorgonia's own ops. Its types, their fields and their operators are unexported, so reflection
-// reads them, here and nowhere else.
+// fields are those of one of Gorgonia's own ops. Its types, their fields and their operators are unexported, so
+// reflection reads them, here and nowhere else.
 type fields struct {
 	kind string // the type, such as gorgonia.sumOp
 	name string // as Gorgonia prints the op

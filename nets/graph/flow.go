@@ -9,9 +9,10 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Flow is the forward pass of a network without a plan for memory: every step makes an array of its own, and no step overwrites
-// another. It says along which axis each array has the rows of the batch, so that a translation to another format can leave the
-// number of rows open. Arrays are row-major, and steps that give an array another shape do not occur.
+// Flow is the forward pass of a network without a plan for memory: every step makes an array of its own, and no step
+// overwrites another. It says along which axis each array has the rows of the batch, so that a translation to another
+// format can leave the number of rows open. Arrays are row-major, and steps that give an array another shape do not
+// occur.
 type Flow struct {
 	Size
 	Steps    []Step // each one after those it reads
@@ -31,8 +32,8 @@ type Step struct {
 	Rows   Axis
 }
 
-// Axis says that an array has Outer×Rows×Inner entries, and that its middle axis has the rows of the batch. The zero Axis is that of
-// arrays that depend on parameters and constants only.
+// Axis says that an array has Outer×Rows×Inner entries, and that its middle axis has the rows of the batch. The zero
+// Axis is that of arrays that depend on parameters and constants only.
 type Axis struct {
 	Outer, Rows, Inner int
 	Of                 RowKind
@@ -47,7 +48,8 @@ func (a Axis) Locate(shape []int) int {
 	return at
 }
 
-// OpenSize is a size for NewFlow. Its numbers are prime and differ, so that no axis of a network is a multiple of one by chance.
+// OpenSize is a size for NewFlow. Its numbers are prime and differ, so that no axis of a network is a multiple of one
+// by chance.
 var OpenSize = Size{Rows: 1009, Pairs: 2003, Chars: 3001}
 
 // NewFlow builds the graph of a network for a size and returns its forward pass.

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/nets/kernels"
 )
 
-// CompileForward is Compile for a network whose weights stay the same: the program has no pullback and no push-forward, fuses ops (fuse.go),
-// and keeps no result longer than an op reads it. Its machines need Factors.
+// CompileForward is Compile for a network whose weights stay the same: the program has no pullback and no push-forward,
+// fuses ops (fuse.go), and keeps no result longer than an op reads it. Its machines need Factors.
 func CompileForward(s *Spec, layout Layout, input Input, size Size) (p *Program, err error) {
 	building.Lock()
 	defer building.Unlock()
@@ -51,8 +51,8 @@ func forward(s *Spec, layout Layout, input Input, size Size) (*Program, error) {
 	return p, nil
 }
 
-// Factors are the weights of a network that stay the same, packed for products when they are first needed. The machines of all workers
-// share them.
+// Factors are the weights of a network that stay the same, packed for products when they are first needed. The machines
+// of all workers share them.
 type Factors struct {
 	Int8 bool // products round rows and weights to bytes (kernels.Int8Factor)
 

@@ -73,7 +73,8 @@ func init() {
 		x, y := v.args[0], v.args[1]
 		var l, r *value
 		if d[0] != nil {
-			l = b.binary(multiplication, b.binary(multiplication, y, b.binary(power, x, b.binary(subtraction, y, b.scalar(1)))), d[0])
+			l = b.binary(multiplication, b.binary(multiplication, y, b.binary(power, x, b.binary(subtraction, y, b.scalar(1)))),
+				d[0])
 		}
 		if d[1] != nil {
 			r = b.binary(multiplication, b.binary(multiplication, v, b.add(Unary{unaries["ln"]}, x.shape, x)), d[1])
@@ -172,20 +173,30 @@ var unaryTable = []*unaryFunc{
 	{name: "floor", apply: pointwise(math.Floor)},
 	{name: "sin", apply: pointwise(math.Sin), slope: slopeOf(math.Cos)},
 	{name: "cos", apply: pointwise(math.Cos), slope: slopeOf(func(x float64) float64 { return -math.Sin(x) })},
-	{name: "exp", apply: func(out, x, _ []float32) { vec.Exp(x, out) }, ofResult: true, slope: slopeOf(func(y float64) float64 { return y })},
+	{name: "exp", apply: func(out, x, _ []float32) { vec.Exp(x, out) }, ofResult: true,
+		slope: slopeOf(func(y float64) float64 { return y })},
 	{name: "ln", apply: pointwise(math.Log), slope: slopeOf(func(x float64) float64 { return 1 / x })},
-	{name: "square", apply: pointwise(func(x float64) float64 { return x * x }), slope: slopeOf(func(x float64) float64 { return 2 * x })},
-	{name: "cube", apply: pointwise(func(x float64) float64 { return x * x * x }), slope: slopeOf(func(x float64) float64 { return 3 * x * x })},
-	{name: "sqrt", apply: pointwise(math.Sqrt), ofResult: true, slope: slopeOf(func(y float64) float64 { return 1 / (2 * y) })},
+	{name: "square", apply: pointwise(func(x float64) float64 { return x * x }), slope: slopeOf(func(x float64) float64 {
+		return 2 * x
+	})},
+	{name: "cube", apply: pointwise(func(x float64) float64 { return x * x * x }), slope: slopeOf(func(x float64) float64 {
+		return 3 * x * x
+	})},
+	{name: "sqrt", apply: pointwise(math.Sqrt), ofResult: true, slope: slopeOf(func(y float64) float64 {
+		return 1 / (2 * y)
+	})},
 	{name: "inv", apply: pointwise(func(x float64) float64 { return 1 / x }), ofResult: true,
 		slope: slopeOf(func(y float64) float64 { return -y * y })},
 	{name: "tanh", apply: kernels.Tanh, ofResult: true, slope: withoutScratch(kernels.Rows.TanhSlope)},
 	{name: "sigmoid", apply: kernels.Sigmoid, ofResult: true, slope: withoutScratch(kernels.Gates.SigmoidSlope)},
 	{name: "log1p", apply: pointwise(math.Log1p), slope: slopeOf(func(x float64) float64 { return 1 / (1 + x) })},
-	{name: "expm1", apply: pointwise(math.Expm1), ofResult: true, slope: slopeOf(func(y float64) float64 { return y + 1 })},
+	{name: "expm1", apply: pointwise(math.Expm1), ofResult: true, slope: slopeOf(func(y float64) float64 {
+		return y + 1
+	})},
 	{name: "softplus", apply: pointwise(func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }),
 		slope: slopeOf(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })},
-	{name: "relu", apply: func(out, x, _ []float32) { kernels.Rows.ReLU(out, x) }, ofResult: true, slope: withoutScratch(kernels.Rows.ReLUSlope)},
+	{name: "relu", apply: func(out, x, _ []float32) { kernels.Rows.ReLU(out, x) }, ofResult: true,
+		slope: withoutScratch(kernels.Rows.ReLUSlope)},
 	{name: "elu", apply: kernels.ELU, ofResult: true, slope: withoutScratch(kernels.Rows.ELUSlope)},
 	{name: "gelu", apply: kernels.GELU, slope: kernels.GELUSlope},
 	{name: "gelu_erf", apply: kernels.NormalGELU, slope: kernels.NormalGELUSlope},
@@ -200,8 +211,8 @@ func absolute(out, x, _ []float32) {
 	}
 }
 
-// signs is sign without branches, which would be mispredicted half of the time: 1 with the sign bit of a number that is neither zero nor
-// NaN.
+// signs is sign without branches, which would be mispredicted half of the time: 1 with the sign bit of a number that is
+// neither zero nor NaN.
 func signs(out, x, _ []float32) {
 	x = x[:len(out)]
 	for i := range out {

@@ -6,11 +6,13 @@ import (
 	"github.com/dsp-go/dsp/nets/kernels"
 )
 
-// This file fuses the ops of forward programs: products with weights take the bias, the activation and the addition of another array with
-// them, products that share their left factor become one, and layer norms become one op. The formulas are those of the ops they replace.
+// This file fuses the ops of forward programs: products with weights take the bias, the activation and the addition of
+// another array with them, products that share their left factor become one, and layer norms become one op. The
+// formulas are those of the ops they replace.
 
-// Linear is f(x·Wᵀ + b) + r, row by row, for weights W [N×K] and b [N]; b, f and r may be missing. With several parts, each has a W and b of
-// its own, and the results lie side by side. Arguments are x, then W and b of each part, then r. Padding rows get zeros.
+// Linear is f(x·Wᵀ + b) + r, row by row, for weights W [N×K] and b [N]; b, f and r may be missing. With several parts,
+// each has a W and b of its own, and the results lie side by side. Arguments are x, then W and b of each part, then r.
+// Padding rows get zeros.
 type Linear struct {
 	Rows, K  int
 	Parts    []LinearPart
@@ -84,7 +86,8 @@ func (o Linear) Run(m *Machine, in *Instruction) {
 		}
 		if m.Factors.Int8 {
 			start, finish := around(0)
-			m.Factors.int8(m.Mem[w.Space], w.Offset, part.N, o.K).Times(&m.rounded, rows, out[column:], width, bias, start, finish)
+			m.Factors.int8(m.Mem[w.Space], w.Offset, part.N, o.K).Times(&m.rounded, rows, out[column:],
+				width, bias, start, finish)
 			column += part.N
 			continue
 		}
@@ -105,7 +108,8 @@ func (o Linear) Run(m *Machine, in *Instruction) {
 	clear(out[rows*width:])
 }
 
-// LayerNorm is Normalise times a gain, plus a bias if there is one. Arguments are x, the gain and the bias. Padding rows get zeros.
+// LayerNorm is Normalise times a gain, plus a bias if there is one. Arguments are x, the gain and the bias. Padding
+// rows get zeros.
 type LayerNorm struct {
 	Normalise
 	Bias bool

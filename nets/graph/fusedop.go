@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// fusedOp is a Gorgonia op of this package, for what Gorgonia lacks or needs many nodes for. A program runs what it lowers to;
-// Gorgonia's own machines run eval, which is simple and slow.
+// fusedOp is a Gorgonia op of this package, for what Gorgonia lacks or needs many nodes for. A program runs what it
+// lowers to; Gorgonia's own machines run eval, which is simple and slow.
 type fusedOp struct {
 	name    string
 	in      []tensor.Shape

@@ -20,25 +20,30 @@ type IndexKind uint8
 
 // The kinds of Index.
 const (
-	IndexIds             IndexKind = iota // the batch's discrete input: one entry per position
-	IndexWindow                           // the positions t−⌊Width/2⌋ … t+⌊Width/2⌋ of the same example
-	IndexPattern                          // Fixed, shifted by Rows from one repetition to the next
-	IndexDependents                       // the position of each pair's dependent
-	IndexHeads                            // the position of each pair's head, −1 for the root
-	IndexDistances                        // Distances times the position of each pair's dependent, plus the class of its distance
-	IndexGrid                             // the Width×Width cells around each cell of a grid
-	IndexSources                          // the position of each source item
-	IndexFirstEnds                        // the position of each edge's first end
-	IndexSecondEnds                       // the position of each edge's second end
-	IndexCharacters                       // the number of each character in the vocabulary
-	IndexCharacterWindow                  // the characters r−⌊Width/2⌋ … r+⌊Width/2⌋ of the same word
-	IndexPlaces                           // Field plus how many positions of the example come before
-	IndexCharacterParts                   // of the character at each place of that window: Width times its number, plus the place
+	IndexIds        IndexKind = iota // the batch's discrete input: one entry per position
+	IndexWindow                      // the positions t−⌊Width/2⌋ … t+⌊Width/2⌋ of the same example
+	IndexPattern                     // Fixed, shifted by Rows from one repetition to the next
+	IndexDependents                  // the position of each pair's dependent
+	IndexHeads                       // the position of each pair's head, −1 for the root
+	// Distances times the position of each pair's dependent, plus the class of its distance
+	IndexDistances
+	IndexGrid            // the Width×Width cells around each cell of a grid
+	IndexSources         // the position of each source item
+	IndexFirstEnds       // the position of each edge's first end
+	IndexSecondEnds      // the position of each edge's second end
+	IndexCharacters      // the number of each character in the vocabulary
+	IndexCharacterWindow // the characters r−⌊Width/2⌋ … r+⌊Width/2⌋ of the same word
+	IndexPlaces          // Field plus how many positions of the example come before
+	// of the character at each place of that window: Width times its number, plus the place
+	IndexCharacterParts
 )
 
 func (x Index) String() string {
-	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern", IndexDependents: "dependents", IndexHeads: "heads", IndexDistances: "distances", IndexSources: "sources", IndexFirstEnds: "first ends", IndexSecondEnds: "second ends", IndexGrid: "grid window",
-		IndexPlaces: "places", IndexCharacters: "characters", IndexCharacterWindow: "character window", IndexCharacterParts: "character parts"}[x.Kind]
+	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern", IndexDependents: "dependents",
+		IndexHeads: "heads", IndexDistances: "distances", IndexSources: "sources", IndexFirstEnds: "first ends",
+		IndexSecondEnds: "second ends", IndexGrid: "grid window", IndexPlaces: "places", IndexCharacters: "characters",
+		IndexCharacterWindow: "character window",
+		IndexCharacterParts:  "character parts"}[x.Kind]
 }
 
 // Gather copies rows of Cols entries: row j of the result is row Index[j] of the argument.

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Grid is the shape of examples whose positions are the cells of a grid, line by line; the zero Grid is for sequences. Empty examples
-// are allowed.
+// Grid is the shape of examples whose positions are the cells of a grid, line by line; the zero Grid is for sequences.
+// Empty examples are allowed.
 type Grid struct{ Height, Width int }
 
 // Cells returns the number of cells.
@@ -19,9 +19,9 @@ func (s Grid) Cells() int { return s.Height * s.Width }
 
 func (s Grid) String() string { return fmt.Sprintf("%d×%d", s.Height, s.Width) }
 
-// GridWindow joins the rows of neighbouring cells of a grid: row t of the result [Rows×width·width·C] has the rows of x [Rows×C] of the
-// width×width cells around t, line by line, and zeros outside the grid. Width is odd. A matrix product with [width·width·C × O] is then
-// a convolution over the cells.
+// GridWindow joins the rows of neighbouring cells of a grid: row t of the result [Rows×width·width·C] has the rows of x
+// [Rows×C] of the width×width cells around t, line by line, and zeros outside the grid. Width is odd. A matrix product
+// with [width·width·C × O] is then a convolution over the cells.
 func (g *Graph) GridWindow(x *gorgonia.Node, width int) (*gorgonia.Node, error) {
 	s := x.Shape()
 	switch {
@@ -69,8 +69,8 @@ func gridRows(to []int32, offsets []int, shape Grid, width, rows int) []int32 {
 	return to
 }
 
-// Map is the shape of a row that is a map: Height×Width cells of Channels numbers, channels last. Number (y·Width + x)·Channels + c of the
-// row is channel c of the cell in line y and column x.
+// Map is the shape of a row that is a map: Height×Width cells of Channels numbers, channels last. Number (y·Width +
+// x)·Channels + c of the row is channel c of the cell in line y and column x.
 type Map struct{ Height, Width, Channels int }
 
 // Cells returns the number of cells.
@@ -81,22 +81,24 @@ func (m Map) Len() int { return m.Cells() * m.Channels }
 
 func (m Map) String() string { return fmt.Sprintf("%d×%d×%d", m.Height, m.Width, m.Channels) }
 
-// Filter is the geometry of a convolution: a window of Kernel×Kernel cells moves by Stride cells at a time over a map with Padding
-// cells of zeros on each side.
+// Filter is the geometry of a convolution: a window of Kernel×Kernel cells moves by Stride cells at a time over a map
+// with Padding cells of zeros on each side.
 type Filter struct{ Kernel, Stride, Padding int }
 
-// Over returns the map that a convolution with the given number of output channels makes of m:
-// ⌊(size + 2·Padding − Kernel)/Stride⌋ + 1 cells along each axis. The filter must fit into the padded map, and Padding must be less
-// than Kernel, since windows of zeros alone tell nothing.
+// Over returns the map that a convolution with the given number of output channels makes of m: ⌊(size + 2·Padding −
+// Kernel)/Stride⌋ + 1 cells along each axis. The filter must fit into the padded map, and Padding must be less than
+// Kernel, since windows of zeros alone tell nothing.
 func (f Filter) Over(m Map, channels int) (Map, error) {
 	switch {
 	case f.Kernel < 1 || f.Stride < 1 || f.Padding < 0 || f.Padding >= f.Kernel:
-		return Map{}, fmt.Errorf("a filter of kernel %d, stride %d and padding %d: expected a kernel and a stride of at least 1, and a padding from 0 to %d",
+		return Map{}, fmt.Errorf("a filter of kernel %d, stride %d and padding %d: expected a kernel and a stride of at "+
+			"least 1, and a padding from 0 to %d",
 			f.Kernel, f.Stride, f.Padding, max(0, f.Kernel-1))
 	case m.Height < 1 || m.Width < 1 || m.Channels < 1 || channels < 1:
 		return Map{}, fmt.Errorf("a convolution of maps %s to %d channels: expected at least 1 along each axis", m, channels)
 	case min(m.Height, m.Width)+2*f.Padding < f.Kernel:
-		return Map{}, fmt.Errorf("a filter of %d×%d cells does not fit maps of %d×%d with padding %d", f.Kernel, f.Kernel, m.Height, m.Width, f.Padding)
+		return Map{}, fmt.Errorf("a filter of %d×%d cells does not fit maps of %d×%d with padding %d", f.Kernel, f.Kernel,
+			m.Height, m.Width, f.Padding)
 	}
 	along := func(size int) int { return (size+2*f.Padding-f.Kernel)/f.Stride + 1 }
 	return Map{along(m.Height), along(m.Width), channels}, nil

@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// NewMachine makes a machine that runs programs of the network whose smallest program is p, for inputs of the given shape.
+// NewMachine makes a machine that runs programs of the network whose smallest program is p, for inputs of the given
+// shape.
 func NewMachine(p *Program, in Input) *Machine {
 	spaces := int(SpaceCotangent) + len(p.Form.Parts)
 	return &Machine{
@@ -27,16 +28,17 @@ func NewMachine(p *Program, in Input) *Machine {
 	}
 }
 
-// checkedArena is the size of the arena, in numbers, from which on it is compared with the memory that there is: a long sentence, or a network that a model file
-// describes, can ask for any.
+// checkedArena is the size of the arena, in numbers, from which on it is compared with the memory that there is: a long
+// sentence, or a network that a model file describes, can ask for any.
 const checkedArena = 1 << 26
 
-// Load prepares the machine to run p on the batch at weights w: it gathers what the program reads of the batch, padded to its rows.
-// Padding has zero features, and −1 as ids and neighbours.
+// Load prepares the machine to run p on the batch at weights w: it gathers what the program reads of the batch, padded
+// to its rows. Padding has zero features, and −1 as ids and neighbours.
 func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batch) error {
 	if n := len(m.Mem[SpaceArena]); n < p.Arena {
 		if p.Arena > checkedArena {
-			if err := host.CheckMemory(fmt.Sprintf("%s: the network on %d positions and %d pairs of them", batch.Data.Where(batch.Examples[0]), p.Rows, p.Pairs), 4*float64(p.Arena)); err != nil {
+			if err := host.CheckMemory(fmt.Sprintf("%s: the network on %d positions and %d pairs of them",
+				batch.Data.Where(batch.Examples[0]), p.Rows, p.Pairs), 4*float64(p.Arena)); err != nil {
 				return err
 			}
 		}
@@ -60,7 +62,8 @@ func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batc
 	}
 	if len(p.Needs.Fields) > 0 {
 		if len(in.Vocab) == 0 || len(data.Vocab) != len(in.Vocab) {
-			return structured.BadInput("%s has %d discrete inputs; the network reads %d", data.Name, len(data.Vocab), len(in.Vocab))
+			return structured.BadInput("%s has %d discrete inputs; the network reads %d", data.Name,
+				len(data.Vocab), len(in.Vocab))
 		}
 		if err := m.batchIDs(p, in, batch); err != nil {
 			return err
@@ -120,7 +123,8 @@ func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batc
 	return nil
 }
 
-// rowKeys hashes each row's example and its index within the example; example b of the batch has length(b) rows. Padding gets 0.
+// rowKeys hashes each row's example and its index within the example; example b of the batch has length(b) rows.
+// Padding gets 0.
 func rowKeys(to []uint64, examples []int, rows int, length func(b int) int) []uint64 {
 	to, at := vec.Grow(to, rows), 0
 	for b, example := range examples {
@@ -133,8 +137,8 @@ func rowKeys(to []uint64, examples []int, rows int, length func(b int) int) []ui
 	return to
 }
 
-// batchFeatures returns the dense inputs of the batch. If they are in memory, the examples are consecutive, and there is no padding, it
-// returns the data's memory without a copy.
+// batchFeatures returns the dense inputs of the batch. If they are in memory, the examples are consecutive, and there
+// is no padding, it returns the data's memory without a copy.
 func (m *Machine) batchFeatures(batch *structured.Batch, rows int) ([]float32, error) {
 	data, d := batch.Data, batch.Data.Dim
 	n, together := batch.Positions(), consecutive(batch.Examples)
@@ -188,7 +192,8 @@ func (m *Machine) batchIDs(p *Program, in Input, batch *structured.Batch) error 
 	return nil
 }
 
-// windowRows lists the neighbours t−⌊width/2⌋ … t+⌊width/2⌋ of each row t, −1 outside its example, or its source or target items.
+// windowRows lists the neighbours t−⌊width/2⌋ … t+⌊width/2⌋ of each row t, −1 outside its example, or its source or
+// target items.
 func (m *Machine) windowRows(to []int32, width, rows int) []int32 {
 	to = vec.Grow(to, rows*width)
 	at, half := 0, width/2

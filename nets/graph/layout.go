@@ -88,7 +88,8 @@ func (l Layout) String() string {
 // MostWeights is the number of weights of the largest network: 16 GiB of them.
 const MostWeights = 1 << 32
 
-// NewLayout lays parameters out in order. It takes no memory for them. Sizes that no network has are bad input: settings and files say them.
+// NewLayout lays parameters out in order. It takes no memory for them. Sizes that no network has are bad input:
+// settings and files say them.
 func NewLayout(params []Param) (Layout, error) {
 	l, names := make(Layout, 0, len(params)), make(map[string]bool, len(params))
 	dim := 0
@@ -103,12 +104,14 @@ func NewLayout(params []Param) (Layout, error) {
 				return nil, structured.BadInput("parameter %q has shape %v; every axis must be positive", p.Name, p.Shape)
 			}
 			if size > MostWeights/s {
-				return nil, structured.BadInput("parameter %q has shape %v; a network has at most %d weights", p.Name, p.Shape, MostWeights)
+				return nil, structured.BadInput("parameter %q has shape %v; a network has at most %d weights",
+					p.Name, p.Shape, MostWeights)
 			}
 			size *= s
 		}
 		if dim += size; dim > MostWeights {
-			return nil, structured.BadInput("with parameter %q of shape %v there are %d weights; a network has at most %d", p.Name, p.Shape, dim, MostWeights)
+			return nil, structured.BadInput("with parameter %q of shape %v there are %d weights; a network has at most %d",
+				p.Name, p.Shape, dim, MostWeights)
 		}
 		l = append(l, Array{Name: p.Name, Shape: p.Shape, Offset: dim - size})
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// WeightTable is an array of w of which Forward reads only the rows that the batch looks up: Rows rows of Cols weights, from Offset.
+// WeightTable is an array of w of which Forward reads only the rows that the batch looks up: Rows rows of Cols weights,
+// from Offset.
 type WeightTable struct {
 	Offset, Rows, Cols int
 	lookups            []lookup
@@ -35,8 +36,8 @@ const (
 	byPairAttribute                    // the attributes of pairs of source and target items
 )
 
-// lookupOf returns how an op looks up rows of a table of weights and how long these are; ok is false if it reads the table in another
-// way.
+// lookupOf returns how an op looks up rows of a table of weights and how long these are; ok is false if it reads the
+// table in another way.
 func lookupOf(o Op) (by lookup, cols int, ok bool) {
 	switch o := o.(type) {
 	case Gather:
@@ -129,22 +130,23 @@ func weightTables(outputs []*value) []WeightTable {
 	return tables
 }
 
-// WordVectors are vectors of words that were trained elsewhere. They are an input of a network, not weights: training leaves them as
-// they are, and the regulariser does not shrink them.
+// WordVectors are vectors of words that were trained elsewhere. They are an input of a network, not weights: training
+// leaves them as they are, and the regulariser does not shrink them.
 type WordVectors struct {
 	Dim  int
 	Rows []float32 // [V×Dim], by the number of the word in the first vocabulary; zeros for words without a vector
 
-	// Frozen networks read the vectors beside the embeddings that they train. Others add an embedding of the same size, so that the
-	// regulariser pulls words towards their vectors. Both embeddings start at zero for words with a vector, and those that training
-	// does not see stay there.
+	// Frozen networks read the vectors beside the embeddings that they train. Others add an embedding of the same size, so
+	// that the regulariser pulls words towards their vectors. Both embeddings start at zero for words with a vector, and
+	// those that training does not see stay there.
 	Frozen bool
 }
 
 // Check refuses vectors that do not fit the vocabularies.
 func (v *WordVectors) Check(vocab []int) error {
 	if v != nil && (len(vocab) == 0 || v.Dim < 1 || len(v.Rows) != vocab[0]*v.Dim) {
-		return structured.BadInput("vectors of words: %d numbers of %d per word do not fit vocabularies of %v entries", len(v.Rows), v.Dim, vocab)
+		return structured.BadInput("vectors of words: %d numbers of %d per word do not fit vocabularies of %v entries",
+			len(v.Rows), v.Dim, vocab)
 	}
 	return nil
 }

@@ -122,7 +122,8 @@ func (l *lowering) constant(n *gorgonia.Node, shape []int) (*value, error) {
 	case float64:
 		return l.scalar(float32(x)), nil
 	}
-	return nil, fmt.Errorf("node %q has no value that a program can use (%T): inputs come from Param, Features, Embed and Boundary",
+	return nil, fmt.Errorf("node %q has no value that a program can use (%T): inputs come from Param, "+
+		"Features, Embed and Boundary",
 		n.Name(), data)
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/nets/kernels"
 )
 
-// Machine runs programs of one network, one at a time: its memory, by space, and what the ops read of the batch. Load comes before Run.
-// The caller sets the spaces of the direction, the gradient and the cotangents.
+// Machine runs programs of one network, one at a time: its memory, by space, and what the ops read of the batch. Load
+// comes before Run. The caller sets the spaces of the direction, the gradient and the cotangents.
 type Machine struct {
 	Mem     [][]float32 // by space
 	Fixed   []float32   // weights that stay as they are (Input.Fixed)

@@ -52,7 +52,8 @@ func TestMaskMean(t *testing.T) {
 // Absolute values and signs are those of package math, also of zeros, infinities and NaN.
 func TestSigns(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
-	x := append(gaussians(rand.New(rand.NewPCG(1, 1)), 40), 0, float32(math.Copysign(0, -1)), inf, -inf, nan, 1e-45, -1e-45)
+	x := append(gaussians(rand.New(rand.NewPCG(1, 1)), 40), 0, float32(math.Copysign(0, -1)),
+		inf, -inf, nan, 1e-45, -1e-45)
 	size, signs := make([]float32, len(x)), make([]float32, len(x))
 	unaries["abs"].apply(size, x, nil)
 	unaries["sign"].apply(signs, x, nil)
@@ -66,7 +67,8 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// Scalar products of rotated rows depend on the distance of their positions only, and rotation keeps the length of a row.
+// Scalar products of rotated rows depend on the distance of their positions only, and rotation keeps the length of a
+// row.
 func TestRotationIsRelative(t *testing.T) {
 	const n, size = 20, 8
 	m := Machine{offsets: []int{0, n}, Mem: [][]float32{SpaceArena: make([]float32, 2*n*size)}}
@@ -149,13 +151,14 @@ func TestRecurrenceFormula(t *testing.T) {
 			}
 		}
 	}
-	in := &Instruction{Op: Recurrence{Cols: c, Forward: forward}, Out: buffers[2], Args: []Operand{{Buffer: buffers[0]}, {Buffer: buffers[1]}}}
+	in := &Instruction{Op: Recurrence{Cols: c, Forward: forward}, Out: buffers[2],
+		Args: []Operand{{Buffer: buffers[0]}, {Buffer: buffers[1]}}}
 	in.Op.Run(m, in)
 	mustBeClose(t, "h", m.At(buffers[2]), h)
 }
 
-// The product with the row before is zero at the start of each example and in padding, whatever the memory held; added, it leaves these
-// rows alone.
+// The product with the row before is zero at the start of each example and in padding, whatever the memory held; added,
+// it leaves these rows alone.
 func TestTimesPrevious(t *testing.T) {
 	const c, forward = 19, 8
 	rng := rand.New(rand.NewPCG(35, 36))
@@ -204,10 +207,12 @@ func BenchmarkAttention(b *testing.B) {
 			for i := range sentences + 1 {
 				m.offsets = append(m.offsets, i*words)
 			}
-			x, g := Operand{Buffer: &Buffer{N: rows * 3 * width}}, Operand{Buffer: &Buffer{Offset: rows * 3 * width, N: rows * width}}
+			x, g := Operand{Buffer: &Buffer{N: rows * 3 * width}},
+				Operand{Buffer: &Buffer{Offset: rows * 3 * width, N: rows * width}}
 			out := &Buffer{Offset: rows * 4 * width, N: rows * width}
 			dx := &Buffer{Offset: rows * 5 * width, N: rows * 3 * width}
-			forward, pull := Instruction{Op: o, Out: out, Args: []Operand{x}}, Instruction{Op: AttentionPull{o}, Out: dx, Args: []Operand{x, g}}
+			forward, pull := Instruction{Op: o, Out: out, Args: []Operand{x}},
+				Instruction{Op: AttentionPull{o}, Out: dx, Args: []Operand{x, g}}
 			b.ReportAllocs()
 			var first time.Duration
 			for b.Loop() {
@@ -234,7 +239,8 @@ func broadcast(name string, rows, cols int, flip bool) (*Machine, *Instruction) 
 	return m, in
 }
 
-// Every function of two numbers gives the same bits for a broadcast number per row as for a whole array with that number.
+// Every function of two numbers gives the same bits for a broadcast number per row as for a whole array with that
+// number.
 func TestBroadcastsEqualArrays(t *testing.T) {
 	const rows, cols = 5, 19
 	for name, f := range binaries {
@@ -275,7 +281,8 @@ func BenchmarkRowBroadcast(b *testing.B) {
 	}
 	b.Run("sum", func(b *testing.B) {
 		m, _ := broadcast("+", 512, 128, false)
-		in := &Instruction{Op: Sum{512, 128, 1}, Out: &Buffer{Offset: 512 * 128, N: 512}, Args: []Operand{{Buffer: &Buffer{N: 512 * 128}}}}
+		in := &Instruction{Op: Sum{512, 128, 1}, Out: &Buffer{Offset: 512 * 128, N: 512},
+			Args: []Operand{{Buffer: &Buffer{N: 512 * 128}}}}
 		b.SetBytes(512 * 128 * 4)
 		for b.Loop() {
 			in.Op.Run(m, in)

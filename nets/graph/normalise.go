@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Normalise shifts and scales each of Rows rows of Cols entries to mean 0 and variance 1: (x − μ)/√(σ² + ε), with ε = Floor, so that rows
-// whose entries are all equal become zero.
+// Normalise shifts and scales each of Rows rows of Cols entries to mean 0 and variance 1: (x − μ)/√(σ² + ε), with ε =
+// Floor, so that rows whose entries are all equal become zero.
 type Normalise struct {
 	Rows, Cols int
 	Floor      float64
@@ -131,7 +131,8 @@ func (o Normalise) eachRow(x []float64, visit func(at int, mean, scale float64))
 	}
 }
 
-// LayerNorm normalises each row of x [M×C], scales its entries by gain [C] and adds bias [C] (Ba, Kiros and Hinton 2016).
+// LayerNorm normalises each row of x [M×C], scales its entries by gain [C] and adds bias [C] (Ba, Kiros and Hinton
+// 2016).
 func (g *Graph) LayerNorm(x, gain, bias *gorgonia.Node) (*gorgonia.Node, error) {
 	return g.LayerNormAbove(x, gain, bias, NormaliseFloor)
 }

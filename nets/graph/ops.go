@@ -8,19 +8,20 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Embed looks up discrete input number field: row t of the result [Rows×E] is the row of table [V×E] with the id of position t.
-// The gradient costs time only for the rows that were used.
+// Embed looks up discrete input number field: row t of the result [Rows×E] is the row of table [V×E] with the id of
+// position t. The gradient costs time only for the rows that were used.
 func (g *Graph) Embed(table *gorgonia.Node, field int) (*gorgonia.Node, error) {
 	s := table.Shape()
 	if field < 0 || field >= len(g.Input.Vocab) || len(s) != 2 || s[0] != g.Input.Vocab[field] {
-		return nil, fmt.Errorf("nets: Embed of field %d with a table %v: the input's vocabularies have sizes %v", field, s, g.Input.Vocab)
+		return nil, fmt.Errorf("nets: Embed of field %d with a table %v: the input's vocabularies have sizes %v", field, s,
+			g.Input.Vocab)
 	}
 	g.needs.field(field)
 	return g.gather(table, Index{Kind: IndexIds, Field: field}, g.Rows, s[1])
 }
 
-// Places looks up the rows of table [P×E] that belong to places in an example: row first + t for its position t, from 0. The caller makes sure
-// that no example has more than P − first positions.
+// Places looks up the rows of table [P×E] that belong to places in an example: row first + t for its position t, from
+// 0. The caller makes sure that no example has more than P − first positions.
 func (g *Graph) Places(table *gorgonia.Node, first int) (*gorgonia.Node, error) {
 	s := table.Shape()
 	if len(s) != 2 || first < 0 || first >= s[0] {
@@ -53,9 +54,9 @@ func (g *Graph) Window(x *gorgonia.Node, width int) (*gorgonia.Node, error) {
 	return gorgonia.Reshape(w, tensor.Shape{g.Rows, width * s[1]})
 }
 
-// Patches prepares a convolution over images: x [Rows·height·width × C] has one row of channels per pixel, and each row of the
-// result [Rows·height·width × 9·C] has the 3×3 neighbourhood of a pixel, zero outside the image. A matrix product with
-// [9·C × C'] is then a convolution.
+// Patches prepares a convolution over images: x [Rows·height·width × C] has one row of channels per pixel, and each row
+// of the result [Rows·height·width × 9·C] has the 3×3 neighbourhood of a pixel, zero outside the image. A matrix
+// product with [9·C × C'] is then a convolution.
 func (g *Graph) Patches(x *gorgonia.Node, height, width int) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows*height*width {

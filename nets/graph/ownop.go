@@ -7,26 +7,29 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// RowOp is an op of the user's own: plain Go functions that compute one row of the result from the same row of each input. It runs
-// on the CPU; a CUDA device refuses the network and names the op. netstest.CheckOp checks the derivatives.
+// RowOp is an op of the user's own: plain Go functions that compute one row of the result from the same row of each
+// input. It runs on the CPU; a CUDA device refuses the network and names the op. netstest.CheckOp checks the
+// derivatives.
 //
-// The functions are called for one row at a time, from several goroutines at once: they may read but not write variables outside.
-// x[i] is the row of input i, with as many numbers as the input has columns. An input that is a vector is shared: every row gets all
-// of it. y is the row of the result, with Width numbers. Rows of padding get some input, too, and must not panic.
+// The functions are called for one row at a time, from several goroutines at once: they may read but not write
+// variables outside. x[i] is the row of input i, with as many numbers as the input has columns. An input that is a
+// vector is shared: every row gets all of it. y is the row of the result, with Width numbers. Rows of padding get some
+// input, too, and must not panic.
 type RowOp struct {
 	Name  string // names the op in messages and tables
 	Width int    // numbers in a row of the result
 
 	// Forward computes y from x. y holds zeros at first.
 	Forward func(x [][]float32, y []float32)
-	// Pullback adds Jᵀdy to dx, with J = ∂y/∂x, from x and y = Forward(x): dx[i], as long as x[i], gets Σ_j dy[j]·∂y[j]/∂x[i].
+	// Pullback adds Jᵀdy to dx, with J = ∂y/∂x, from x and y = Forward(x): dx[i], as long as x[i], gets Σ_j
+	// dy[j]·∂y[j]/∂x[i].
 	Pullback func(x [][]float32, y, dy []float32, dx [][]float32)
 	// Push computes dy = J dx, from x and y = Forward(x): dy[j] is Σ_i ⟨∂y[j]/∂x[i], dx[i]⟩. dy holds zeros at first.
 	Push func(x, dx [][]float32, y, dy []float32)
 }
 
-// Own applies an op of the user's own. Each input is [M×C], with the same M for all, or a vector [C] that all rows share (a
-// parameter, say); at least one has rows. The result is [M×op.Width].
+// Own applies an op of the user's own. Each input is [M×C], with the same M for all, or a vector [C] that all rows
+// share (a parameter, say); at least one has rows. The result is [M×op.Width].
 func (g *Graph) Own(op RowOp, inputs ...*gorgonia.Node) (*gorgonia.Node, error) {
 	o := Own{RowOp: &op}
 	switch {
@@ -43,7 +46,8 @@ func (g *Graph) Own(op RowOp, inputs ...*gorgonia.Node) (*gorgonia.Node, error) 
 		case len(s) == 1:
 			o.inputs = append(o.inputs, ownInput{s[0], true})
 		case len(s) != 2 || o.rows > 0 && s[0] != o.rows:
-			return nil, fmt.Errorf("nets: Own: input %d of op %q has shape %v, expected rows [M×C], as many as the other inputs have, or a vector [C]", i, op.Name, s)
+			return nil, fmt.Errorf("nets: Own: input %d of op %q has shape %v, expected rows [M×C], as many as the other "+
+				"inputs have, or a vector [C]", i, op.Name, s)
 		default:
 			o.inputs, o.rows = append(o.inputs, ownInput{s[1], false}), s[0]
 		}
@@ -181,8 +185,8 @@ func (o Own) blame() {
 	}
 }
 
-// OwnPull is the pullback of Own to all inputs, whose cotangents it writes one after another. Its arguments are the inputs, the
-// result and its cotangent.
+// OwnPull is the pullback of Own to all inputs, whose cotangents it writes one after another. Its arguments are the
+// inputs, the result and its cotangent.
 type OwnPull struct{ Own }
 
 func (o OwnPull) String() string { return o.Name + " pullback" }

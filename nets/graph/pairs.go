@@ -21,8 +21,8 @@ func (g *Graph) Heads(x *gorgonia.Node) (*gorgonia.Node, error) {
 	return g.spread(x, Index{Kind: IndexHeads})
 }
 
-// ByDistance selects by the distance from dependent to head: x [Rows×Distances·C] has C numbers for each class of distances, and
-// row (d, h) of the result [Pairs×C] has those of row d for DistanceClass(h − d).
+// ByDistance selects by the distance from dependent to head: x [Rows×Distances·C] has C numbers for each class of
+// distances, and row (d, h) of the result [Pairs×C] has those of row d for DistanceClass(h − d).
 func (g *Graph) ByDistance(x *gorgonia.Node) (*gorgonia.Node, error) {
 	if err := g.allPairs("ByDistance"); err != nil {
 		return nil, err
@@ -40,14 +40,15 @@ func (g *Graph) ByDistance(x *gorgonia.Node) (*gorgonia.Node, error) {
 	return g.madePairs(n), err
 }
 
-// Distances is the number of classes of distances: one for the root, and on each side 1, 2, 3, 4–5, 6–8, 9–14 and beyond.
+// Distances is the number of classes of distances: one for the root, and on each side 1, 2, 3, 4–5, 6–8, 9–14 and
+// beyond.
 const Distances = 1 + 2*len(farthest)
 
 // farthest is the largest distance of each class; the last class has no limit.
 var farthest = [...]int{1, 2, 3, 5, 8, 14, 0}
 
-// DistanceClass returns the class of a distance in positions from a dependent to its head, negative if the head comes first.
-// Distance 0 stands for the root.
+// DistanceClass returns the class of a distance in positions from a dependent to its head, negative if the head comes
+// first. Distance 0 stands for the root.
 func DistanceClass(distance int) int {
 	if distance == 0 {
 		return 0
@@ -92,15 +93,17 @@ func (g *Graph) spread(x *gorgonia.Node, at Index) (*gorgonia.Node, error) {
 	return g.madePairs(n), err
 }
 
-// Bilinear scores each pair with K bilinear forms, as the op of that name says: x [Rows×K·E] belongs to dependents, z [Rows×E] to
-// heads, and root [E] takes the place of z for the root. The result is [Pairs×K].
+// Bilinear scores each pair with K bilinear forms, as the op of that name says: x [Rows×K·E] belongs to dependents, z
+// [Rows×E] to heads, and root [E] takes the place of z for the root. The result is [Pairs×K].
 func (g *Graph) Bilinear(x, z, root *gorgonia.Node) (*gorgonia.Node, error) {
 	if err := g.allPairs("Bilinear"); err != nil {
 		return nil, err
 	}
 	sx, sz, sr := x.Shape(), z.Shape(), root.Shape()
-	if len(sx) != 2 || len(sz) != 2 || len(sr) != 1 || sx[0] != g.Rows || sz[0] != g.Rows || sr[0] != sz[1] || sx[1]%sz[1] != 0 {
-		return nil, fmt.Errorf("nets: Bilinear of %v, %v and %v: expected [%d×K·E], [%d×E] and [E]", sx, sz, sr, g.Rows, g.Rows)
+	if len(sx) != 2 || len(sz) != 2 || len(sr) != 1 || sx[0] != g.Rows || sz[0] != g.Rows ||
+		sr[0] != sz[1] || sx[1]%sz[1] != 0 {
+		return nil, fmt.Errorf("nets: Bilinear of %v, %v and %v: expected [%d×K·E], [%d×E] and [E]",
+			sx, sz, sr, g.Rows, g.Rows)
 	}
 	o := Bilinear{sx[1] / sz[1], sz[1]}
 	op := &fusedOp{name: o.String(), out: tensor.Shape{g.Pairs, o.K},
@@ -171,8 +174,8 @@ func (g *Graph) pullBilinear(o Bilinear, x, z, root, grad *gorgonia.Node) (gorgo
 	return all, nil
 }
 
-// eachTerm visits the terms of every bilinear form, for Gorgonia's machines: term e of form k of a pair with the given head (−1:
-// the root), whose factor of x is entry at.
+// eachTerm visits the terms of every bilinear form, for Gorgonia's machines: term e of form k of a pair with the given
+// head (−1: the root), whose factor of x is entry at.
 func (g *Graph) eachTerm(o Bilinear, visit func(pair, k, e int, head int32, at int)) {
 	dependents, heads := g.indices(Index{Kind: IndexDependents}), g.indices(Index{Kind: IndexHeads})
 	for pair, d := range dependents {

@@ -29,8 +29,8 @@ type Buffer struct {
 	Shape       []int // of the value, if known
 }
 
-// planner turns values into instructions, in the order in which they are needed. Elementwise ops read an Expand in place. A matrix
-// product or a reduction that is used once, as a term of a sum, is added to the other term in place.
+// planner turns values into instructions, in the order in which they are needed. Elementwise ops read an Expand in
+// place. A matrix product or a reduction that is used once, as a term of a sum, is added to the other term in place.
 type planner struct {
 	uses map[*value]int
 	made map[*value]*Buffer
@@ -47,8 +47,8 @@ func (p *planner) count(v *value) {
 	}
 }
 
-// transpose makes (A·B)ᵀ, where nothing else reads A·B, the product Bᵀ·Aᵀ: the gradient of weights that the network reads transposed is then
-// added in place. It comes after all uses are counted.
+// transpose makes (A·B)ᵀ, where nothing else reads A·B, the product Bᵀ·Aᵀ: the gradient of weights that the network
+// reads transposed is then added in place. It comes after all uses are counted.
 func (p *planner) transpose() {
 	byID := slices.SortedFunc(maps.Keys(p.uses), func(v, w *value) int { return cmp.Compare(v.id, w.id) })
 	for _, v := range byID {
@@ -197,9 +197,9 @@ func (p *planner) touch(b *Buffer) {
 // alignment is that of buffers in the arena, in float32s: one cache line.
 const alignment = 16
 
-// allocate gives every arena buffer an offset such that buffers live at the same time do not overlap, and returns the size of
-// the arena. The first forward instructions are the forward pass. The sections after it may run any number of times and read its
-// results, so buffers that are still live at its end stay live to the end of the list.
+// allocate gives every arena buffer an offset such that buffers live at the same time do not overlap, and returns the
+// size of the arena. The first forward instructions are the forward pass. The sections after it may run any number of
+// times and read its results, so buffers that are still live at its end stay live to the end of the list.
 func allocate(list []Instruction, forward int) int {
 	for _, in := range list {
 		if in.Out.first < forward && in.Out.last >= forward {

@@ -58,7 +58,8 @@ func (o PoolPush) Run(m *Machine, in *Instruction) {
 	out, x, y, dx := m.At(in.Out), m.At(in.Args[0].Buffer), m.At(in.Args[1].Buffer), m.At(in.Args[2].Buffer)
 	n := o.Channels
 	o.each(func(at [4]int, to int) {
-		kernels.Rows.PoolPush(out[to:to+n], x[at[0]:], x[at[1]:], x[at[2]:], y[to:], dx[at[0]:], dx[at[1]:], dx[at[2]:], dx[at[3]:])
+		kernels.Rows.PoolPush(out[to:to+n], x[at[0]:], x[at[1]:], x[at[2]:], y[to:], dx[at[0]:],
+			dx[at[1]:], dx[at[2]:], dx[at[3]:])
 	})
 }
 
@@ -76,7 +77,8 @@ func (o PoolPull) Run(m *Machine, in *Instruction) {
 	}
 	n := o.Channels
 	o.each(func(at [4]int, to int) {
-		kernels.Rows.PoolPull(out[at[0]:], out[at[1]:], out[at[2]:], out[at[3]:], x[at[0]:], x[at[1]:], x[at[2]:], y[to:to+n], g[to:])
+		kernels.Rows.PoolPull(out[at[0]:], out[at[1]:], out[at[2]:], out[at[3]:], x[at[0]:], x[at[1]:],
+			x[at[2]:], y[to:to+n], g[to:])
 	})
 }
 

@@ -9,12 +9,14 @@ import (
 	"github.com/dsp-go/dsp/nets/kernels"
 )
 
-// The ops of this file tell the network where in its example a row is: row t of an example, counted from 0, is described by
-// cosines and sines of t·f_i with the frequencies f_i = b^(−i/F), i = 0 … F−1, b = 10000 unless the network chooses it.
+// The ops of this file tell the network where in its example a row is: row t of an example, counted from 0, is
+// described by cosines and sines of t·f_i with the frequencies f_i = b^(−i/F), i = 0 … F−1, b = 10000 unless the
+// network chooses it.
 
-// Rotation turns channels by the position of the row, such that the scalar product of two rotated rows depends on their distance
-// only (Su et al. 2021). Rows have Cols channels, of which the first Turned are heads of Size channels; the rest is copied. In each
-// head, channels i and i + Size/2 are a pair, which is turned by the angle t·f_i, or by −t·f_i with Back. Padding rows get zeros.
+// Rotation turns channels by the position of the row, such that the scalar product of two rotated rows depends on their
+// distance only (Su et al. 2021). Rows have Cols channels, of which the first Turned are heads of Size channels; the
+// rest is copied. In each head, channels i and i + Size/2 are a pair, which is turned by the angle t·f_i, or by −t·f_i
+// with Back. Padding rows get zeros.
 type Rotation struct {
 	Cols, Turned, Size int
 	Back               bool
@@ -47,8 +49,8 @@ func (o Rotation) Run(m *Machine, in *Instruction) {
 	}
 }
 
-// Sinusoids adds the position of the row to its Cols channels: cos(t·f_i) to channel i and sin(t·f_i) to channel i + Cols/2 (Vaswani
-// et al. 2017). Padding rows are copied.
+// Sinusoids adds the position of the row to its Cols channels: cos(t·f_i) to channel i and sin(t·f_i) to channel i +
+// Cols/2 (Vaswani et al. 2017). Padding rows are copied.
 type Sinusoids struct{ Cols int }
 
 func (o Sinusoids) String() string { return fmt.Sprintf("sinusoids ×%d", o.Cols) }
@@ -67,7 +69,8 @@ func (o Sinusoids) Run(m *Machine, in *Instruction) {
 // waves has a row for each position: the cosines of all frequencies, then the sines.
 type waves []float32
 
-// Waves returns the first rows of waves with half frequencies and the given base, at least n. It reuses the rows of before.
+// Waves returns the first rows of waves with half frequencies and the given base, at least n. It reuses the rows of
+// before.
 func Waves(before []float32, n, half int, base float64) []float32 {
 	from := len(before) / (2 * half)
 	if n <= from {
@@ -109,8 +112,8 @@ func (m *Machine) wavesOf(half, n int, base float64) waves {
 	return w
 }
 
-// Rotate turns the heads of size channels in the first turned channels of x [Rows×C] by the position of each row in its example, as
-// the op Rotation says; the other channels stay. Size is even.
+// Rotate turns the heads of size channels in the first turned channels of x [Rows×C] by the position of each row in its
+// example, as the op Rotation says; the other channels stay. Size is even.
 func (g *Graph) Rotate(x *gorgonia.Node, turned, size int) (*gorgonia.Node, error) {
 	return g.RotateBy(x, turned, size, WaveBase)
 }
@@ -119,7 +122,8 @@ func (g *Graph) Rotate(x *gorgonia.Node, turned, size int) (*gorgonia.Node, erro
 func (g *Graph) RotateBy(x *gorgonia.Node, turned, size int, base float64) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows || size < 2 || size%2 != 0 || turned < 0 || turned > s[1] || turned%size != 0 {
-		return nil, fmt.Errorf("nets: Rotate of %d channels of %v by heads of %d: expected [%d×C] and whole heads of an even size", turned, s, size, g.Rows)
+		return nil, fmt.Errorf("nets: Rotate of %d channels of %v by heads of %d: expected [%d×C] and "+
+			"whole heads of an even size", turned, s, size, g.Rows)
 	}
 	return g.rotate(x, Rotation{s[1], turned, size, false, base})
 }
@@ -154,7 +158,8 @@ func (g *Graph) rotate(x *gorgonia.Node, o Rotation) (*gorgonia.Node, error) {
 	return op.apply(x)
 }
 
-// AddPositions adds sinusoids of the position of each row in its example to x [Rows×C], as the op Sinusoids says. C is even.
+// AddPositions adds sinusoids of the position of each row in its example to x [Rows×C], as the op Sinusoids says. C is
+// even.
 func (g *Graph) AddPositions(x *gorgonia.Node) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows || s[1]%2 != 0 {
@@ -185,7 +190,8 @@ func angle(t, i, half int, base float64) float64 {
 	return float64(t) * math.Exp(-math.Log(base)*float64(i)/float64(half))
 }
 
-// eachRow visits the rows of the batch that are not padding, with their position in their example, for Gorgonia's machines.
+// eachRow visits the rows of the batch that are not padding, with their position in their example, for Gorgonia's
+// machines.
 func (g *Graph) eachRow(visit func(row, t int)) {
 	for b := range len(g.offsets) - 1 {
 		for row := g.offsets[b]; row < g.offsets[b+1]; row++ {

@@ -10,9 +10,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Program computes a network for one Size. Forward computes the potentials; after it, Pullback (Jᵀv) and Push (Jẇ) may run any
-// number of times in any order, since they leave Forward's results in the arena alone. A Program is immutable, so workers share
-// it.
+// Program computes a network for one Size. Forward computes the potentials; after it, Pullback (Jᵀv) and Push (Jẇ) may
+// run any number of times in any order, since they leave Forward's results in the arena alone. A Program is immutable,
+// so workers share it.
 type Program struct {
 	Size
 	Forward, Pullback, Push []Instruction
@@ -151,13 +151,15 @@ func keep(results []*Buffer, last int) {
 
 // Size is how many rows of each kind a program computes, padding included.
 type Size struct {
-	Rows  int // positions of all examples, rounded up by Bucket
-	Pairs int // pairs of positions of the same example, rounded up by PairBucket, or edges, by Bucket; 0 if the network makes no pairs
+	Rows int // positions of all examples, rounded up by Bucket
+	// pairs of positions of the same example, rounded up by PairBucket, or edges, by Bucket; 0 if the network makes no
+	// pairs
+	Pairs int
 	Chars int // characters of all words, rounded up by CharBucket; 0 if the network reads none
 }
 
-// Bucket rounds a number of rows up: to a multiple of 8 up to 64, then to one of eight steps per doubling. So there are few
-// distinct programs, and above 64 rows at most an eighth is padding.
+// Bucket rounds a number of rows up: to a multiple of 8 up to 64, then to one of eight steps per doubling. So there are
+// few distinct programs, and above 64 rows at most an eighth is padding.
 func Bucket(rows int) int {
 	if rows <= 64 {
 		return max(8, roundUp(rows, 8))
@@ -165,8 +167,8 @@ func Bucket(rows int) int {
 	return roundUp(rows, 1<<(bits.Len(uint(rows-1))-4))
 }
 
-// PairBucket rounds a number of pairs up to a power of two, at least 64. It is coarser than Bucket because each combination of the
-// two needs a program, and because padding costs little here: the ops that make pairs skip it.
+// PairBucket rounds a number of pairs up to a power of two, at least 64. It is coarser than Bucket because each
+// combination of the two needs a program, and because padding costs little here: the ops that make pairs skip it.
 func PairBucket(pairs int) int { return 1 << bits.Len(uint(max(64, pairs)-1)) }
 
 // rowsIn returns the number of rows of a table in a batch.
@@ -194,8 +196,8 @@ func (n Needs) Size(batch *structured.Batch) Size {
 	return s
 }
 
-// pairs returns the number of pairs of positions of the same example: each position with each, itself included, or each source item
-// with each target item.
+// pairs returns the number of pairs of positions of the same example: each position with each, itself included, or each
+// source item with each target item.
 func pairs(offsets, splits []int) int {
 	all := 0
 	for b := range len(offsets) - 1 {

@@ -8,13 +8,14 @@ import (
 	"github.com/dsp-go/dsp/nets/kernels"
 )
 
-// Recurrence is a linear recurrence over the rows of each example, channel by channel: from a and b [Rows×Cols] it computes
+// Recurrence is a linear recurrence over the rows of each example, channel by channel: from a and b [Rows×Cols] it
+// computes
 //
 //	h_t = a_t⊙h_{t−1} + b_t,   h = 0 before the first row of an example.
 //
-// Columns from Forward on run from the last row: h_t = a_t⊙h_{t+1} + b_t. For given a, h is linear in b. With Adjoint, the op computes
-// the transposed map instead, from a and ḡ: all columns run the other way, and a factor belongs to the step out of its row,
-// ḡ_t = g_t + a_{t+1}⊙ḡ_{t+1}. Rows of padding are zero.
+// Columns from Forward on run from the last row: h_t = a_t⊙h_{t+1} + b_t. For given a, h is linear in b. With Adjoint,
+// the op computes the transposed map instead, from a and ḡ: all columns run the other way, and a factor belongs to the
+// step out of its row, ḡ_t = g_t + a_{t+1}⊙ḡ_{t+1}. Rows of padding are zero.
 type Recurrence struct {
 	Cols, Forward int
 	Adjoint       bool
@@ -75,8 +76,9 @@ func (o Recurrence) columns(out, a, b []float32, lo, hi, left, right int, forwar
 	}
 }
 
-// TimesPrevious multiplies x [Rows×Cols] by the row of h [Rows×Cols] before it, as a Recurrence does: x_t⊙h_{t−1}, or x_t⊙h_{t+1} for
-// columns from Forward on; zero where an example starts, and in padding. It is the derivative of a Recurrence in its factors.
+// TimesPrevious multiplies x [Rows×Cols] by the row of h [Rows×Cols] before it, as a Recurrence does: x_t⊙h_{t−1}, or
+// x_t⊙h_{t+1} for columns from Forward on; zero where an example starts, and in padding. It is the derivative of a
+// Recurrence in its factors.
 type TimesPrevious struct{ Cols, Forward int }
 
 func (o TimesPrevious) String() string {
@@ -134,8 +136,8 @@ func (o TimesPrevious) Run(m *Machine, in *Instruction) {
 //
 //	h_t = a_t⊙h_{t−1} + b_t,   h = 0 before the first row of an example,
 //
-// or, with reverse, h_t = a_t⊙h_{t+1} + b_t from the last row. It is the recurrent layer of networks whose gates a do not depend on the
-// state, such as SRU (Lei et al. 2018) and minGRU (Feng et al. 2024).
+// or, with reverse, h_t = a_t⊙h_{t+1} + b_t from the last row. It is the recurrent layer of networks whose gates a do
+// not depend on the state, such as SRU (Lei et al. 2018) and minGRU (Feng et al. 2024).
 func (g *Graph) LinearRecurrence(a, b *gorgonia.Node, reverse bool) (*gorgonia.Node, error) {
 	forward := -1
 	if reverse {
@@ -144,8 +146,8 @@ func (g *Graph) LinearRecurrence(a, b *gorgonia.Node, reverse bool) (*gorgonia.N
 	return g.recurrence(a, b, forward)
 }
 
-// BidirectionalRecurrence is LinearRecurrence for both directions at once: the first half of the columns runs from the first row, the second
-// half from the last.
+// BidirectionalRecurrence is LinearRecurrence for both directions at once: the first half of the columns runs from the
+// first row, the second half from the last.
 func (g *Graph) BidirectionalRecurrence(a, b *gorgonia.Node) (*gorgonia.Node, error) {
 	if s := a.Shape(); len(s) != 2 || s[1]%2 != 0 {
 		return nil, fmt.Errorf("nets: BidirectionalRecurrence of %v: expected an even number of columns", s)
@@ -164,7 +166,8 @@ func (g *Graph) recurrence(a, b *gorgonia.Node, forward int) (*gorgonia.Node, er
 	}
 	o := Recurrence{Cols: s[1], Forward: forward}
 	op := g.recurrent(o)
-	op.pull = func(inputs gorgonia.Nodes, h, grad *gorgonia.Node) (gorgonia.Nodes, error) { // da = ḡ⊙(the row of h before), db = ḡ
+	// da = ḡ⊙(the row of h before), db = ḡ
+	op.pull = func(inputs gorgonia.Nodes, h, grad *gorgonia.Node) (gorgonia.Nodes, error) {
 		adjoint := o
 		adjoint.Adjoint = true
 		db, err := g.recurrent(adjoint).apply(inputs[0], grad)
@@ -209,8 +212,8 @@ func (g *Graph) recurrent(o Recurrence) *fusedOp {
 	}
 }
 
-// eachStep visits the entries of all examples in the order of a recurrence, for Gorgonia's machines, with the entry before each; −1 if
-// there is none.
+// eachStep visits the entries of all examples in the order of a recurrence, for Gorgonia's machines, with the entry
+// before each; −1 if there is none.
 func (g *Graph) eachStep(o Recurrence, visit func(at, before int)) {
 	offsets := g.offsets
 	for k := range len(offsets) - 1 {

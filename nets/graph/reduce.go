@@ -25,8 +25,8 @@ func (b *builder) expand(x *value, e Expand, shape []int) *value {
 	return b.add(e, shape, x)
 }
 
-// segments splits the Outer×Repeat×Inner array into runs and calls f for each: entries lo to hi-1 read consecutive entries of the
-// small array from at on, or, if scalar, all read its entry at.
+// segments splits the Outer×Repeat×Inner array into runs and calls f for each: entries lo to hi-1 read consecutive
+// entries of the small array from at on, or, if scalar, all read its entry at.
 func (e Expand) segments(f func(lo, hi, at int, scalar bool)) {
 	if e.Inner == 1 {
 		for o := range e.Outer {

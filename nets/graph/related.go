@@ -10,13 +10,13 @@ import (
 	"github.com/dsp-go/dsp/nets/kernels"
 )
 
-// Related is attention whose scores depend on the distance of two rows, too. For rows i and j of an example, with queries q, keys k and
-// values v of a head and b the bucket of the distance i − j, the scores are
+// Related is attention whose scores depend on the distance of two rows, too. For rows i and j of an example, with
+// queries q, keys k and values v of a head and b the bucket of the distance i − j, the scores are
 //
 //	S_ij = Scale·(⟨q_i, k_j⟩ + ⟨q_i, K_b⟩ + ⟨Q_b, k_j⟩) + B_b        for |i − j| ≤ Window,
 //
-// and −∞ beyond it; the result is softmax(S)·v. Arguments are x [Rows×3·Heads·Size] as for Attention, and those that there are of the tables
-// B [Count×Heads], K and Q [Count×Heads·Size]. Padding rows get zeros.
+// and −∞ beyond it; the result is softmax(S)·v. Arguments are x [Rows×3·Heads·Size] as for Attention, and those that
+// there are of the tables B [Count×Heads], K and Q [Count×Heads·Size]. Padding rows get zeros.
 //
 // MPNet has B (Song et al. 2020), DeBERTa K and Q (He et al. 2021), ModernBERT a window (Warner et al. 2024).
 type Related struct {
@@ -30,10 +30,11 @@ type Related struct {
 // Buckets sorts distances into Count buckets, the rows of tables.
 type Buckets struct {
 	Count int
-	// Exact distances, up to Exact either way, have a bucket each; longer ones share buckets whose width grows with the logarithm of the
-	// distance up to Longest. With Longest 0, all beyond Exact share the last one.
+	// Exact distances, up to Exact either way, have a bucket each; longer ones share buckets whose width grows with the
+	// logarithm of the distance up to Longest. With Longest 0, all beyond Exact share the last one.
 	Exact, Longest int
-	// Mirrored buckets put distances below zero into the upper half, counted from its beginning; otherwise zero is in the middle.
+	// Mirrored buckets put distances below zero into the upper half, counted from its beginning; otherwise zero is in the
+	// middle.
 	Mirrored bool
 }
 
@@ -45,7 +46,8 @@ func (b Buckets) of(distance int) int {
 	half := b.Count / 2
 	if b.Mirrored {
 		if size >= b.Exact {
-			size = min(half-1, b.Exact+int(math.Log(float64(size)/float64(b.Exact))/math.Log(float64(b.Longest)/float64(b.Exact))*float64(half-b.Exact)))
+			size = min(half-1, b.Exact+
+				int(math.Log(float64(size)/float64(b.Exact))/math.Log(float64(b.Longest)/float64(b.Exact))*float64(half-b.Exact)))
 		}
 		if distance < 0 {
 			return half + size
@@ -107,7 +109,8 @@ func (o Related) within(i, n int) (lo, hi int) {
 	return max(0, i-o.Window), min(n, i+o.Window+1)
 }
 
-// distances returns the bucket of every distance of rows of an example of n rows: of i − j at i − j + n − 1 or later, and where zero is.
+// distances returns the bucket of every distance of rows of an example of n rows: of i − j at i − j + n − 1 or later,
+// and where zero is.
 func (m *Machine) distancesOf(b Buckets, n int) (of []int32, zero int) {
 	of = m.buckets[b]
 	if len(of) < 2*n-1 {
@@ -181,8 +184,8 @@ func (a *attend) columns(from, to int) {
 	copyHead(a.k, a.keys.rows(from, to))
 }
 
-// distances computes Scale·⟨Q_b, k_j⟩ of every loaded key j and every bucket b between the first and the last one that the example has, and
-// loads the K_b of those.
+// distances computes Scale·⟨Q_b, k_j⟩ of every loaded key j and every bucket b between the first and the last one that
+// the example has, and loads the K_b of those.
 func (a *attend) distances(blas kernels.BLAS, o Related, tables [3][]float32, h int, buckets []int32, zero int) {
 	if !o.Keys && !o.Querying {
 		return
@@ -203,7 +206,8 @@ func (a *attend) distances(blas kernels.BLAS, o Related, tables [3][]float32, h 
 }
 
 // relate adds to the scores of a tile what depends on distances. Columns are rows from to to−1 of the example.
-func (o Related) relate(blas kernels.BLAS, a *attend, t tile, from, to int, tables [3][]float32, h int, buckets []int32, zero int) {
+func (o Related) relate(blas kernels.BLAS, a *attend, t tile, from, to int, tables [3][]float32, h int,
+	buckets []int32, zero int) {
 	if o.Keys {
 		a.s = padded(a.s, t.tall*a.across)
 		blas.Sgemm(false, false, t.tall, a.across, a.size, a.q, a.otherT, 0, a.s)
@@ -236,8 +240,9 @@ func (o Related) relate(blas kernels.BLAS, a *attend, t tile, from, to int, tabl
 	}
 }
 
-// RelatedAttention is attention of the columns of x [Rows×3·H·E], queries, keys, values, with scores that depend on distances: see the
-// op Related, whose Heads, Scale, Window and Buckets are those of o. A table that is nil is not there.
+// RelatedAttention is attention of the columns of x [Rows×3·H·E], queries, keys, values, with scores that depend on
+// distances: see the op Related, whose Heads, Scale, Window and Buckets are those of o. A table that is nil is not
+// there.
 func (g *Graph) RelatedAttention(o Related, x, bias, keys, queries *gorgonia.Node) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows || o.Heads < 1 || s[1]%(3*o.Heads) != 0 || o.Window < 0 {

@@ -7,7 +7,8 @@ import (
 
 // The derivatives of Related.
 
-// RelatedPush is the push-forward of Related. Bit i of Moved says that argument i has a tangent; the tangents follow the arguments.
+// RelatedPush is the push-forward of Related. Bit i of Moved says that argument i has a tangent; the tangents follow
+// the arguments.
 type RelatedPush struct {
 	Related
 	Moved uint
@@ -33,7 +34,8 @@ func (o RelatedPush) Run(m *Machine, in *Instruction) {
 	relatedRows(o.Related, m.offsets, args, func(r *relatedRow[float32]) { r.push(moved, out) })
 }
 
-// RelatedPull is the pullback of Related to argument Of. Its arguments are those of Related, then the cotangent of the result.
+// RelatedPull is the pullback of Related to argument Of. Its arguments are those of Related, then the cotangent of the
+// result.
 type RelatedPull struct {
 	Related
 	Of int
@@ -59,8 +61,8 @@ func relatedPull[T float32 | float64](o RelatedPull, offsets []int, args [][]T, 
 	relatedRows(o.Related, offsets, args[:len(args)-1], func(r *relatedRow[T]) { r.pull(args[len(args)-1], d) })
 }
 
-// relatedRow is row i of one head of Related, computed entry by entry: what derivatives and Gorgonia's machines take. p[j−lo] is the
-// probability of row j of the example.
+// relatedRow is row i of one head of Related, computed entry by entry: what derivatives and Gorgonia's machines take.
+// p[j−lo] is the probability of row j of the example.
 type relatedRow[T float32 | float64] struct {
 	o           Related
 	args        [][]T
@@ -206,7 +208,8 @@ func (r *relatedRow[T]) push(moved [][]T, out []T) {
 	}
 }
 
-// pull adds the row's part of the cotangents d of the arguments, nil for those that are not wanted; g is the cotangent of the result.
+// pull adds the row's part of the cotangents d of the arguments, nil for those that are not wanted; g is the cotangent
+// of the result.
 func (r *relatedRow[T]) pull(g []T, d [][]T) {
 	x, scale, mean := r.args[0], T(r.o.Scale), T(0)
 	gi := g[(r.first+r.i)*r.o.width()+r.at:][:r.o.Size]

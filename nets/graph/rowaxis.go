@@ -7,12 +7,13 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// This file finds the axis along which each value of a network has one entry per row of the batch, and refuses a network that
-// mixes rows of different examples: its potentials would depend on the padding and on which examples share a batch.
+// This file finds the axis along which each value of a network has one entry per row of the batch, and refuses a
+// network that mixes rows of different examples: its potentials would depend on the padding and on which examples share
+// a batch.
 
-// axis says that a value has outer×rows×inner entries and that row r of the middle axis depends on row r of a table only, or on
-// rows of the same example if an op knows the examples. The zero axis is that of values that depend on parameters and constants
-// only; they are called free.
+// axis says that a value has outer×rows×inner entries and that row r of the middle axis depends on row r of a table
+// only, or on rows of the same example if an op knows the examples. The zero axis is that of values that depend on
+// parameters and constants only; they are called free.
 type axis struct {
 	outer, rows, inner int
 	of                 RowKind
@@ -31,8 +32,8 @@ const (
 
 func (a axis) free() bool { return a.rows == 0 }
 
-// within reports whether the rows lie within the axis of that size of a before×size×… array, and returns the factors of size
-// outside and inside of the rows.
+// within reports whether the rows lie within the axis of that size of a before×size×… array, and returns the factors of
+// size outside and inside of the rows.
 func (a axis) within(before, size int) (outer, inner int, ok bool) {
 	if a.outer%before != 0 || before*size%(a.outer*a.rows) != 0 {
 		return 0, 0, false
@@ -40,7 +41,8 @@ func (a axis) within(before, size int) (outer, inner int, ok bool) {
 	return a.outer / before, before * size / (a.outer * a.rows), true
 }
 
-// outside reports whether the rows lie within the leading before entries of a before×… array, so that the rest belongs to one row.
+// outside reports whether the rows lie within the leading before entries of a before×… array, so that the rest belongs
+// to one row.
 func (a axis) outside(before int) bool { return before%(a.outer*a.rows) == 0 }
 
 // rowAxes finds the axes of values.
@@ -50,8 +52,8 @@ type rowAxes struct {
 	known    map[*value]axis
 }
 
-// checkRows refuses potentials that depend on rows of other examples, naming the op that mixes them, and potentials whose rows
-// are not those of the table that the form names.
+// checkRows refuses potentials that depend on rows of other examples, naming the op that mixes them, and potentials
+// whose rows are not those of the table that the form names.
 func (l *lowering) checkRows(form structured.Form, outputs []*value) error {
 	return (&rowAxes{l.graph.Size, l.literals, map[*value]axis{}}).check(l.graph, form, outputs)
 }
@@ -68,7 +70,8 @@ func (r *rowAxes) check(g *Graph, form structured.Form, outputs []*value) error 
 		shape := form.Parts[k]
 		if shape.Rows == structured.Tied {
 			if !a.free() {
-				return fmt.Errorf("the %s potentials are shared by all examples, so they must depend on parameters only, but they depend on inputs", shape.Name)
+				return fmt.Errorf("the %s potentials are shared by all examples, so they must depend on parameters only, "+
+					"but they depend on inputs", shape.Name)
 			}
 			continue
 		}
@@ -83,7 +86,8 @@ func (r *rowAxes) check(g *Graph, form structured.Form, outputs []*value) error 
 			continue
 		}
 		if a != want {
-			return fmt.Errorf("the %s potentials (op %q) do not have the rows of table %q, each on its own, as their first axis", shape.Name, nameOf(v), shape.Rows)
+			return fmt.Errorf("the %s potentials (op %q) do not have the rows of table %q, each on its own, as their first axis",
+				shape.Name, nameOf(v), shape.Rows)
 		}
 	}
 	return nil
@@ -120,7 +124,9 @@ func (r *rowAxes) of(v *value) (axis, error) {
 	}
 	a, ok := r.apply(v, args, free)
 	if !ok {
-		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, GridWindow, LinearRecurrence, Attention and the ops on pairs and edges may join rows, and only those of one example", nameOf(v))
+		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own "+
+			"position's inputs and on the parameters; only Window, GridWindow, LinearRecurrence, Attention and the ops on "+
+			"pairs and edges may join rows, and only those of one example", nameOf(v))
 	}
 	r.known[v] = a
 	return a, nil
@@ -253,7 +259,8 @@ func (r *rowAxes) divides(a axis, shape []int) bool {
 	return before == a.outer
 }
 
-// same returns the axis that all arguments of v share, converted to v by to. Free arguments must be the same in every row.
+// same returns the axis that all arguments of v share, converted to v by to. Free arguments must be the same in every
+// row.
 func (r *rowAxes) same(v *value, args []axis, to func(x *value, a axis) axis) (axis, bool) {
 	i := slices.IndexFunc(args, func(a axis) bool { return !a.free() })
 	common := args[i]
@@ -328,8 +335,8 @@ func (a axis) permute(o Permute) (axis, bool) {
 	return a.place(shape, to, outer, inner), true
 }
 
-// locate returns which axis of an array the rows lie within, with the factors of its size outside and inside of them; −1 if the
-// rows span several axes.
+// locate returns which axis of an array the rows lie within, with the factors of its size outside and inside of them;
+// −1 if the rows span several axes.
 func (a axis) locate(shape []int) (at, outer, inner int) {
 	before := 1
 	for i, s := range shape {
@@ -410,7 +417,8 @@ func (r *rowAxes) matmul(v *value, o MatMul, args []axis) (axis, bool) {
 	return axis{}, false
 }
 
-// uniform reports whether a free value of a.outer×a.rows×a.inner entries is the same in every row, as a repeated bias is.
+// uniform reports whether a free value of a.outer×a.rows×a.inner entries is the same in every row, as a repeated bias
+// is.
 func (r *rowAxes) uniform(v *value, a axis) bool {
 	if v.size() != a.outer*a.rows*a.inner {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// SegmentMax is the largest of the characters' rows of each position, column by column: row t of the result is the maximum over rows
-// starts[t] to starts[t+1]-1 of its argument, and zero where there are none.
+// SegmentMax is the largest of the characters' rows of each position, column by column: row t of the result is the
+// maximum over rows starts[t] to starts[t+1]-1 of its argument, and zero where there are none.
 type SegmentMax struct{ Cols int }
 
 func (o SegmentMax) String() string { return fmt.Sprintf("maximum over characters ×%d", o.Cols) }
@@ -54,7 +54,8 @@ func (o SegmentMaxPush) Run(m *Machine, in *Instruction) {
 	})
 }
 
-// SegmentMaxPull sends each cotangent to the first row that attains the maximum. Its arguments are x, the maxima y and g.
+// SegmentMaxPull sends each cotangent to the first row that attains the maximum. Its arguments are x, the maxima y and
+// g.
 type SegmentMaxPull struct{ Cols int }
 
 func (o SegmentMaxPull) String() string { return "maximum over characters, pull" }
@@ -83,8 +84,8 @@ func (m *Machine) eachSegment(f func(t, lo, hi int)) {
 	}
 }
 
-// SegmentMax takes the largest of the rows of each position's characters, column by column: x [Chars×C] becomes [Rows×C]. Positions
-// without characters get zeros. The gradient goes to the first row that attains the maximum.
+// SegmentMax takes the largest of the rows of each position's characters, column by column: x [Chars×C] becomes
+// [Rows×C]. Positions without characters get zeros. The gradient goes to the first row that attains the maximum.
 func (g *Graph) SegmentMax(x *gorgonia.Node) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Chars {

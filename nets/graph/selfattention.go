@@ -8,12 +8,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Attention is self-attention within each example: from queries, keys and values q, k and v [Rows×H·E] in H heads it computes
-// softmax(Q·Kᵀ/√E)·V [Rows×H·E] for each example and head (see the op Attention). Padding rows get zeros. SelfAttention saves a copy
-// if one matrix product computes all three.
+// Attention is self-attention within each example: from queries, keys and values q, k and v [Rows×H·E] in H heads it
+// computes softmax(Q·Kᵀ/√E)·V [Rows×H·E] for each example and head (see the op Attention). Padding rows get zeros.
+// SelfAttention saves a copy if one matrix product computes all three.
 func (g *Graph) Attention(q, k, v *gorgonia.Node, heads int) (*gorgonia.Node, error) {
 	if s := q.Shape(); len(s) != 2 || !sameShape(s, k.Shape()) || !sameShape(s, v.Shape()) {
-		return nil, fmt.Errorf("nets: Attention of queries %v, keys %v and values %v: expected three matrices [%d×heads·E]", s, k.Shape(), v.Shape(), g.Rows)
+		return nil, fmt.Errorf("nets: Attention of queries %v, keys %v and values %v: expected three matrices [%d×heads·E]",
+			s, k.Shape(), v.Shape(), g.Rows)
 	}
 	x, err := gorgonia.Concat(1, q, k, v)
 	if err != nil {

@@ -10,32 +10,35 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Spec is a custom network: its parameters, and a function that builds it as a Gorgonia graph. Build is for networks that score
-// chains; Form and Parts are for networks that score any structure.
+// Spec is a custom network: its parameters, and a function that builds it as a Gorgonia graph. Build is for networks
+// that score chains; Form and Parts are for networks that score any structure.
 //
-// The function builds the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. The rows are
-// positions of any number of examples, so no op may mix rows, except Window, GridWindow, LinearRecurrence, Attention and the ops on pairs and edges, which
-// know the examples. nets.Build refuses an op that mixes rows and names it. The function is called once for every Size that occurs
-// and must always build the same network. It must not call gorgonia.Grad.
+// The function builds the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. The rows
+// are positions of any number of examples, so no op may mix rows, except Window, GridWindow, LinearRecurrence,
+// Attention and the ops on pairs and edges, which know the examples. nets.Build refuses an op that mixes rows and names
+// it. The function is called once for every Size that occurs and must always build the same network. It must not call
+// gorgonia.Grad.
 type Spec struct {
 	Name   string
 	Params []Param
-	// Build returns the potentials of chains: node [Rows×Y], and edge, which is [Y×Y] (shared), [Rows×Y×Y] (per position; row t
-	// scores the step into position t), or nil (zero, so that positions are independent).
+	// Build returns the potentials of chains: node [Rows×Y], and edge, which is [Y×Y] (shared), [Rows×Y×Y] (per position;
+	// row t scores the step into position t), or nil (zero, so that positions are independent).
 	Build func(g *Graph) (node, edge *gorgonia.Node, err error)
 
-	// Form is the form of the potentials that Parts returns. The rows of a part are positions, source items, pairs of positions of the
-	// same example or edges of its graph (see Graph.Pairs), or examples, or the part is tied.
+	// Form is the form of the potentials that Parts returns. The rows of a part are positions, source items, pairs of
+	// positions of the same example or edges of its graph (see Graph.Pairs), or examples, or the part is tied.
 	Form structured.Form
-	// Parts returns a node for each part of Form: [rows×Width] with g.Pairs rows for pairs and edges and g.Rows rows for positions and source
-	// items (see Graph.Sources), [Width] for a tied part, nil for a part that is zero, such as one with a row per example.
+	// Parts returns a node for each part of Form: [rows×Width] with g.Pairs rows for pairs and edges and g.Rows rows for
+	// positions and source items (see Graph.Sources), [Width] for a tied part, nil for a part that is zero, such as one
+	// with a row per example.
 	Parts func(g *Graph) ([]*gorgonia.Node, error)
 }
 
 // Input is the shape of what a network reads at each position.
 type Input struct {
-	Dim   int   // dense features, 0 for none; those that an encoder computes are the last of them
-	Map   Map   // the shape of the first Map.Len() dense features if they are a map, which others may follow; zero otherwise
+	Dim int // dense features, 0 for none; those that an encoder computes are the last of them
+	// the shape of the first Map.Len() dense features if they are a map, which others may follow; zero otherwise
+	Map   Map
 	Grid  Grid  // the shape of every example whose positions are cells of a grid; zero otherwise
 	Vocab []int // sizes of the vocabularies of the discrete inputs
 
@@ -67,11 +70,11 @@ func (in Input) Beside() int {
 // Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
 type Graph struct {
 	*gorgonia.ExprGraph
-	// Rows is the number of positions of all examples. Pairs is the number of pairs of positions of the same example: an example
-	// of n positions has n·n, and its row d·n + h pairs dependent d with head h. If Form has parts of the tables structured.Sources
-	// or structured.Pairs, an example has n source items, then m target items, and n·m pairs, of which row i·m + j pairs source i with
-	// target j. If Form has a part of the table structured.Edges, the pairs are the edges of the example's graph. Chars is the number of
-	// characters of the positions' words. All include padding.
+	// Rows is the number of positions of all examples. Pairs is the number of pairs of positions of the same example: an
+	// example of n positions has n·n, and its row d·n + h pairs dependent d with head h. If Form has parts of the tables
+	// structured.Sources or structured.Pairs, an example has n source items, then m target items, and n·m pairs, of which
+	// row i·m + j pairs source i with target j. If Form has a part of the table structured.Edges, the pairs are the edges
+	// of the example's graph. Chars is the number of characters of the positions' words. All include padding.
 	Size
 	Dtype tensor.Dtype // of every array: Float32, except in tests
 	Input Input
@@ -130,8 +133,8 @@ func newGraph(size Size, dtype tensor.Dtype, input Input, layout Layout) *Graph 
 	}
 }
 
-// Param returns the node of the named parameter, or of weights that stay as they are (Input.Fixed). If the Spec does not list the name,
-// nets.Build returns an error.
+// Param returns the node of the named parameter, or of weights that stay as they are (Input.Fixed). If the Spec does
+// not list the name, nets.Build returns an error.
 func (g *Graph) Param(name string) *gorgonia.Node {
 	if n, ok := g.params[name]; ok {
 		return n
@@ -217,7 +220,8 @@ func (g *Graph) input(name string, shape ...int) *gorgonia.Node {
 	return gorgonia.NewTensor(g.ExprGraph, g.Dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
 }
 
-// outputs builds the network on g. It returns the form of the potentials and a node for each part, nil for a part that is zero.
+// outputs builds the network on g. It returns the form of the potentials and a node for each part, nil for a part that
+// is zero.
 func (s *Spec) outputs(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 	switch {
 	case s.Parts != nil:
@@ -265,7 +269,8 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 	if g.needs.Edges {
 		for _, shape := range s.Form.Parts {
 			if shape.Rows == structured.Sources || PairTable(shape.Rows) && shape.Rows != structured.Edges {
-				return s.Form, nil, fmt.Errorf("potentials of edges and of table %q: a network scores one kind of pairs", shape.Rows)
+				return s.Form, nil, fmt.Errorf("potentials of edges and of table %q: a network scores one kind of pairs",
+					shape.Rows)
 			}
 		}
 	}
@@ -274,7 +279,8 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 		return s.Form, nil, err
 	}
 	if len(outputs) != len(s.Form.Parts) || len(outputs) == 0 {
-		return s.Form, nil, fmt.Errorf("function Parts returned %d nodes for potentials of %d parts", len(outputs), len(s.Form.Parts))
+		return s.Form, nil, fmt.Errorf("function Parts returned %d nodes for potentials of %d parts",
+			len(outputs), len(s.Form.Parts))
 	}
 	for k, shape := range s.Form.Parts {
 		n := outputs[k]
@@ -282,7 +288,8 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 			continue
 		}
 		if shape.Rows == structured.Examples {
-			return s.Form, nil, fmt.Errorf("%s potentials have a row per example, which no network computes; expected nil", shape.Name)
+			return s.Form, nil, fmt.Errorf("%s potentials have a row per example, which no network computes; expected nil",
+				shape.Name)
 		}
 		rows, of := g.rowsOfTable(shape.Rows), n.Shape()
 		if of.TotalSize() != rows*shape.Width || rows > 1 && (len(of) == 0 || of[0] != rows) {
@@ -301,7 +308,8 @@ func PairTable(table string) bool {
 	return true
 }
 
-// rowsOfTable returns how many rows of a table the graph computes. Rows of source items are padded to as many as there are positions.
+// rowsOfTable returns how many rows of a table the graph computes. Rows of source items are padded to as many as there
+// are positions.
 func (g *Graph) rowsOfTable(table string) int {
 	switch {
 	case table == structured.Tied:

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Softmax normalises each row of width entries of p in place: exp(p)/Σ exp(p) over its first n entries, and 0 behind. Width is a
-// multiple of 8, and n is at least 1. A NaN entry makes its row NaN.
+// Softmax normalises each row of width entries of p in place: exp(p)/Σ exp(p) over its first n entries, and 0 behind.
+// Width is a multiple of 8, and n is at least 1. A NaN entry makes its row NaN.
 func Softmax(p []float32, n, width int) {
 	if n < width {
 		for at := 0; at < len(p); at += width {
@@ -74,8 +74,8 @@ func sumLanes(lanes *[8]float32) float32 {
 	return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
-// rotate turns pairs of entries of each part of x of 2n entries, n = len(cos): x_i and x_{i+n} by the angle with cosine cos_i and sine
-// sign·sin_i.
+// rotate turns pairs of entries of each part of x of 2n entries, n = len(cos): x_i and x_{i+n} by the angle with cosine
+// cos_i and sine sign·sin_i.
 func rotate(out, x, cos, sin []float32, sign float32) {
 	n := len(cos)
 	sin = sin[:n]

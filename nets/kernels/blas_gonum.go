@@ -35,7 +35,8 @@ func (gonumBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, beta fl
 			if transB {
 				bj = j * k
 			}
-			gonum.Implementation{}.Sgemm(ta, tb, min(rows, m-i), min(cols, n-j), k, 1, a[ai:], lda, b[bj:], ldb, beta, c[i*n+j:], n)
+			gonum.Implementation{}.Sgemm(ta, tb, min(rows, m-i), min(cols, n-j), k, 1, a[ai:], lda, b[bj:], ldb, beta, c[i*n+j:],
+				n)
 		}
 	}
 }

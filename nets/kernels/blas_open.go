@@ -12,12 +12,13 @@ import (
 
 // openBLASNames are the libraries to try, in order.
 var openBLASNames = map[string][]string{
-	"linux":  {"libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0"},
-	"darwin": {"libopenblas.dylib", "/opt/homebrew/opt/openblas/lib/libopenblas.dylib", "/usr/local/opt/openblas/lib/libopenblas.dylib"},
+	"linux": {"libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0"},
+	"darwin": {"libopenblas.dylib", "/opt/homebrew/opt/openblas/lib/libopenblas.dylib",
+		"/usr/local/opt/openblas/lib/libopenblas.dylib"},
 }
 
-// openBLASLibrary is OpenBLAS, loaded at run time. Calls use its Fortran interface: all of its arguments are addresses, so a call
-// does not allocate.
+// openBLASLibrary is OpenBLAS, loaded at run time. Calls use its Fortran interface: all of its arguments are addresses,
+// so a call does not allocate.
 type openBLASLibrary struct {
 	sgemm uintptr
 	call  struct {
@@ -84,5 +85,6 @@ func (o *openBLASLibrary) Sgemm(transA, transB bool, m, n, k int, a, b []float32
 	runtime.KeepAlive(c)
 }
 
-// address returns the address of *p for a C function. *p does not move: it is reached through an interface, so it is on the heap.
+// address returns the address of *p for a C function. *p does not move: it is reached through an interface, so it is on
+// the heap.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }

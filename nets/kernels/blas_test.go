@@ -19,7 +19,8 @@ func availableBLAS() []BLAS {
 
 // Every implementation equals three plain loops, for all transposes and for sizes around those of the tiles.
 func TestSgemm(t *testing.T) {
-	sizes := [][3]int{{1, 1, 1}, {8, 48, 5}, {8, 16, 300}, {7, 31, 9}, {9, 49, 257}, {16, 96, 64}, {65, 33, 130}, {3, 200, 1}, {130, 25, 70}, {200, 64, 513}, {4, 24, 8}, {5, 3, 0}}
+	sizes := [][3]int{{1, 1, 1}, {8, 48, 5}, {8, 16, 300}, {7, 31, 9}, {9, 49, 257}, {16, 96, 64}, {65, 33, 130},
+		{3, 200, 1}, {130, 25, 70}, {200, 64, 513}, {4, 24, 8}, {5, 3, 0}}
 	for _, b := range availableBLAS() {
 		t.Run(b.Name(), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 1))

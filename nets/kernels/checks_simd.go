@@ -7,15 +7,16 @@ import (
 	"unsafe"
 )
 
-// four returns the addresses of rows r to r+3 of a matrix with rows of n numbers. The last row stands in for those beyond the end.
+// four returns the addresses of rows r to r+3 of a matrix with rows of n numbers. The last row stands in for those
+// beyond the end.
 func four[E any](of [][]E, r, n int) (p0, p1, p2, p3 unsafe.Pointer) {
 	last := len(of) - 1
 	at := func(k int) unsafe.Pointer { return unsafe.Pointer(&of[min(k, last)][:n][0]) }
 	return at(r), at(r + 1), at(r + 2), at(r + 3)
 }
 
-// denseSize returns the sizes of a product of rows z and rows v with weights. ok is false if there is nothing to do. It panics if the
-// weights are too few.
+// denseSize returns the sizes of a product of rows z and rows v with weights. ok is false if there is nothing to do. It
+// panics if the weights are too few.
 func denseSize[A, B any](z [][]A, v [][]B, weights int) (dim, width int, ok bool) {
 	if len(v) == 0 || len(z[0]) == 0 || len(v[0]) == 0 {
 		return 0, 0, false

@@ -22,8 +22,8 @@ func rowsOf(rng *rand.Rand, rows, n int) [][]float32 {
 	return all
 }
 
-// Products equal those of the definition, for widths around whole vectors and numbers of rows around those taken at a time. A row gets the
-// same bits whatever the others are.
+// Products equal those of the definition, for widths around whole vectors and numbers of rows around those taken at a
+// time. A row gets the same bits whatever the others are.
 func TestDenseLoops(t *testing.T) {
 	for _, loops := range AvailableDense() {
 		for y := 1; y <= 70; y++ {

@@ -1,7 +1,7 @@
 package kernels
 
-// Factor is a matrix W [N×K] that stays the same over many products x·Wᵀ, such as the weights of a layer that is not trained. It is
-// packed once, in the order in which the inner loops read it. Goroutines may share a Factor.
+// Factor is a matrix W [N×K] that stays the same over many products x·Wᵀ, such as the weights of a layer that is not
+// trained. It is packed once, in the order in which the inner loops read it. Goroutines may share a Factor.
 type Factor struct {
 	N, K   int
 	w      []float32
@@ -12,7 +12,8 @@ type Factor struct {
 // factors is implemented by products that read packed matrices.
 type factors interface {
 	pack(f *Factor)
-	timesFactor(m int, x []float32, f *Factor, c []float32, stride int, bias []float32, start, finish func(c []float32, row, column int))
+	timesFactor(m int, x []float32, f *Factor, c []float32, stride int, bias []float32,
+		start, finish func(c []float32, row, column int))
 }
 
 // NewFactor packs w [n×k] for the products in use. It keeps w if they cannot read packed matrices.
@@ -32,15 +33,17 @@ func unwrapped(b BLAS) BLAS {
 	return b
 }
 
-// RowByRow reports whether a row of a product has the same bits whatever the other rows are and however many there are. Where it does
-// not, the caller decides which rows share a product.
+// RowByRow reports whether a row of a product has the same bits whatever the other rows are and however many there are.
+// Where it does not, the caller decides which rows share a product.
 func (f *Factor) RowByRow() bool { return f.panels != nil }
 
-// Times computes c = x·Wᵀ + s for x [m×K]. The rows of c are stride entries apart, at least N. It calls start for parts of rows of c before
-// it computes them, with the row and the column where the part begins, and finish when they are complete; start sets them to s. If it is nil,
-// all rows of s are bias [N], or zero if that is nil, too. Each entry of the product belongs to one part, and parts are in the cache. b is the
-// product in use; scratch is memory that Times may replace.
-func (f *Factor) Times(b BLAS, m int, x, c []float32, stride int, scratch *[]float32, bias []float32, start, finish func(c []float32, row, column int)) {
+// Times computes c = x·Wᵀ + s for x [m×K]. The rows of c are stride entries apart, at least N. It calls start for parts
+// of rows of c before it computes them, with the row and the column where the part begins, and finish when they are
+// complete; start sets them to s. If it is nil, all rows of s are bias [N], or zero if that is nil, too. Each entry of
+// the product belongs to one part, and parts are in the cache. b is the product in use; scratch is memory that Times
+// may replace.
+func (f *Factor) Times(b BLAS, m int, x, c []float32, stride int, scratch *[]float32, bias []float32,
+	start, finish func(c []float32, row, column int)) {
 	if m == 0 {
 		return
 	}

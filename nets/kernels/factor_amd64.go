@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// The sizes of packed factors. A tile's rows of x and a few vectors of the panel are in the L1 cache while k runs over at most
-// factorDepth entries; factorPanels panels of that depth stay in the L2 cache while the rows of x run.
+// The sizes of packed factors. A tile's rows of x and a few vectors of the panel are in the L1 cache while k runs over
+// at most factorDepth entries; factorPanels panels of that depth stay in the L2 cache while the rows of x run.
 const (
 	factorDepth  = 512
 	factorPanels = 5
@@ -19,8 +19,8 @@ func (f *Factor) steps() int {
 	return (f.K + blocks - 1) / blocks
 }
 
-// pack implements factors. Groups of factorPanels panels follow each other; a group has the blocks of k in order, and each block its
-// panels, with the columns of W side by side for each k, padded with zeros to whole vectors.
+// pack implements factors. Groups of factorPanels panels follow each other; a group has the blocks of k in order, and
+// each block its panels, with the columns of W side by side for each k, padded with zeros to whole vectors.
 func (s *packedBLAS) pack(f *Factor) {
 	f.block = 3 * s.kernel.lanes
 	f.panels = make([]float32, s.kernel.whole(f.N)*f.K)
@@ -39,7 +39,8 @@ func (s *packedBLAS) pack(f *Factor) {
 }
 
 // timesFactor implements factors. Every entry of c is a sum over k in the same order, whatever m is.
-func (s *packedBLAS) timesFactor(m int, x []float32, f *Factor, c []float32, stride int, bias []float32, start, finish func(c []float32, row, column int)) {
+func (s *packedBLAS) timesFactor(m int, x []float32, f *Factor, c []float32, stride int, bias []float32,
+	start, finish func(c []float32, row, column int)) {
 	_, _ = x[m*f.K-1], c[(m-1)*stride+f.N-1]
 	x, xRow := s.spread(m, x, f.K)
 	rows, t, group := s.kernel.rows, &s.tile, 0
@@ -106,8 +107,8 @@ func (s *packedBLAS) timesFactor(m int, x []float32, f *Factor, c []float32, str
 	}
 }
 
-// spread returns x [m×k] with the distance of its rows. Rows whose distance is a multiple of 4 KiB compete for the same places of the L1
-// cache, which made a product a third slower; they are copied further apart.
+// spread returns x [m×k] with the distance of its rows. Rows whose distance is a multiple of 4 KiB compete for the same
+// places of the L1 cache, which made a product a third slower; they are copied further apart.
 func (s *packedBLAS) spread(m int, x []float32, k int) ([]float32, int) {
 	if k%1024 != 0 {
 		return x, k

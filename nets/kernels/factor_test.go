@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// counted are parts of rows of a product that begin as the sum of their row and their column, and end one larger, with how often each entry
-// is finished.
+// counted are parts of rows of a product that begin as the sum of their row and their column, and end one larger, with
+// how often each entry is finished.
 type counted struct {
 	columns int
 	times   []int
@@ -35,13 +35,14 @@ func (c *counted) once() bool {
 	return !slices.ContainsFunc(c.times, func(n int) bool { return n != 1 })
 }
 
-// A packed factor gives the product x·Wᵀ + s for sizes around those of tiles, panels and blocks, with every entry finished once, and the
-// bits of a row do not depend on the other rows.
+// A packed factor gives the product x·Wᵀ + s for sizes around those of tiles, panels and blocks, with every entry
+// finished once, and the bits of a row do not depend on the other rows.
 func TestFactor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, source := range sources {
 		for _, b := range source() {
-			for _, size := range [][3]int{{1, 1, 1}, {3, 5, 7}, {8, 48, 16}, {9, 49, 513}, {17, 241, 30}, {40, 300, 1030}, {2, 96, 384}, {11, 50, 1024}, {9, 20, 2048}} {
+			for _, size := range [][3]int{{1, 1, 1}, {3, 5, 7}, {8, 48, 16}, {9, 49, 513}, {17, 241, 30}, {40, 300, 1030},
+				{2, 96, 384}, {11, 50, 1024}, {9, 20, 2048}} {
 				t.Run(fmt.Sprint(b.Name(), size), func(t *testing.T) {
 					m, n, k := size[0], size[1], size[2]
 					x, w := gaussians(rng, m*k), gaussians(rng, n*k)
@@ -73,7 +74,9 @@ func TestFactor(t *testing.T) {
 					}
 					bias, plain, same := gaussians(rng, n), make([]float32, m*stride), make([]float32, m*stride)
 					f.Times(b, m, x, plain, stride, &scratch, bias, nil, nil)
-					f.Times(b, m, x, same, stride, &scratch, nil, func(part []float32, _, column int) { copy(part, bias[column:]) }, nil)
+					f.Times(b, m, x, same, stride, &scratch, nil, func(part []float32, _, column int) {
+						copy(part, bias[column:])
+					}, nil)
 					if !slices.Equal(plain, same) {
 						t.Fatal("a bias is not what rows that start as the bias give")
 					}

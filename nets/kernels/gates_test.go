@@ -18,8 +18,8 @@ func bitsOf(xs []float32) []uint32 {
 	return to
 }
 
-// The loops in use return the bits of the plain ones, in place too, for lengths that are not multiples of the lanes and for special
-// values.
+// The loops in use return the bits of the plain ones, in place too, for lengths that are not multiples of the lanes and
+// for special values.
 func TestGatesEqualPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	special := []float32{0, 1, -1, 30, -30, 1e30, -1e30, float32(math.Inf(1)), float32(math.NaN())}
@@ -108,7 +108,9 @@ func TestNormalGELUInOnePass(t *testing.T) {
 		}
 		got, want := make([]float32, n), make([]float32, n)
 		NormalGELU(got, x, e)
-		fromExp(x, e, plainGates.halfSquares, func(lo, hi int, e []float32) { plainGates.normalPart(want[lo:hi], x[lo:hi], e) })
+		fromExp(x, e, plainGates.halfSquares, func(lo, hi int, e []float32) {
+			plainGates.normalPart(want[lo:hi], x[lo:hi], e)
+		})
 		if !slices.Equal(bitsOf(got), bitsOf(want)) {
 			t.Fatalf("%g: %g, in steps %g", x, got, want)
 		}
@@ -149,7 +151,8 @@ func TestSmoothActivations(t *testing.T) {
 	}
 	nan, out, e := []float32{float32(math.NaN())}, make([]float32, 1), make([]float32, Block)
 	for _, f := range []func(){func() { GELU(out, nan, e) }, func() { SiLU(out, nan, e) },
-		func() { NormalGELU(out, nan, e) }, func() { NormalGELUSlope(out, nan, nan, e) }, func() { GELUSlope(out, nan, nan, e) }, func() { SiLUSlope(out, nan, nan, e) }} {
+		func() { NormalGELU(out, nan, e) }, func() { NormalGELUSlope(out, nan, nan, e) },
+		func() { GELUSlope(out, nan, nan, e) }, func() { SiLUSlope(out, nan, nan, e) }} {
 		if f(); out[0] == out[0] {
 			t.Errorf("an activation of NaN is %g", out[0])
 		}

@@ -6,14 +6,14 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// This file multiplies by integers. A number x of a row becomes the integer q with 1 ≤ q ≤ 255 that is nearest to 128 + x/a, where a is the
-// row's largest magnitude divided by 127; a weight w of a row of W becomes the integer p with −63 ≤ p ≤ 63 that is nearest to w/b, where b is
-// that row's largest magnitude divided by 63. A product is then
+// This file multiplies by integers. A number x of a row becomes the integer q with 1 ≤ q ≤ 255 that is nearest to 128 +
+// x/a, where a is the row's largest magnitude divided by 127; a weight w of a row of W becomes the integer p with −63 ≤
+// p ≤ 63 that is nearest to w/b, where b is that row's largest magnitude divided by 63. A product is then
 //
 //	Σ_k x_k w_k ≈ a·b·(Σ_k q_k p_k − 128·Σ_k p_k).
 //
-// Sums of integers are exact, so all instruction sets give the same bits. Weights have 7 bits, so that the sum of two products fits into 16
-// bits: AVX2 has no other sum of products of bytes.
+// Sums of integers are exact, so all instruction sets give the same bits. Weights have 7 bits, so that the sum of two
+// products fits into 16 bits: AVX2 has no other sum of products of bytes.
 
 const (
 	activationZero  = 128 // the integer of 0
@@ -21,14 +21,15 @@ const (
 	weightLimit     = 63
 )
 
-// WidestInt8 is the largest K of an Int8Factor. Up to it, −128·Σ p and every partial sum of q·p that is added to it fit into 32 bits.
+// WidestInt8 is the largest K of an Int8Factor. Up to it, −128·Σ p and every partial sum of q·p that is added to it fit
+// into 32 bits.
 const WidestInt8 = math.MaxInt32 / ((2*activationZero + activationLimit) * weightLimit)
 
 // int8Group is how many entries of k a step of the inner loops takes.
 const int8Group = 4
 
-// Int8Factor is a matrix W [N×K], 1 ≤ K ≤ WidestInt8, that stays the same over many products x·Wᵀ and whose numbers are rounded to integers
-// of 7 bits. Goroutines may share it.
+// Int8Factor is a matrix W [N×K], 1 ≤ K ≤ WidestInt8, that stays the same over many products x·Wᵀ and whose numbers are
+// rounded to integers of 7 bits. Goroutines may share it.
 type Int8Factor struct {
 	N, K   int
 	loops  *int8Loops
@@ -58,8 +59,9 @@ type int8Loops struct {
 	name          string
 	rows, columns int // of a tile
 	run           func(t *tile8)
-	largest       func(x []float32) uint32                     // the bits of the largest magnitude, or of a NaN
-	round         func(to []uint8, x []float32, scale float32) // to ← 128 + the integers nearest to scale·x, which are at most 127
+	largest       func(x []float32) uint32 // the bits of the largest magnitude, or of a NaN
+	// to ← 128 + the integers nearest to scale·x, which are at most 127
+	round func(to []uint8, x []float32, scale float32)
 }
 
 var plainInt8 = int8Loops{"plain", 4, 24, (*tile8).runPlain, largestPlain, roundPlain}
@@ -67,7 +69,8 @@ var plainInt8 = int8Loops{"plain", 4, 24, (*tile8).runPlain, largestPlain, round
 // bestInt8 are the fastest loops of this processor.
 var bestInt8 = availableInt8()[0]
 
-// Int8Rows are rows x [M×K], rounded for products with Int8Factors. The zero value is ready for use. One goroutine at a time uses it.
+// Int8Rows are rows x [M×K], rounded for products with Int8Factors. The zero value is ready for use. One goroutine at a
+// time uses it.
 type Int8Rows struct {
 	q      []uint8
 	apart  int       // bytes between rows
@@ -89,8 +92,9 @@ const int8Cache = 256 << 10
 func newInt8Factor(loops *int8Loops, w []float32, n, k int) *Int8Factor {
 	steps, wide := (k+int8Group-1)/int8Group, (n+loops.columns-1)/loops.columns*loops.columns
 	f := &Int8Factor{
-		N: n, K: k, loops: loops, panels: make([]int8, wide*steps*int8Group), start: make([]int32, wide), scales: make([]float32, wide),
-		group: max(1, int8Cache/(loops.columns*steps*int8Group)),
+		N: n, K: k, loops: loops, panels: make([]int8, wide*steps*int8Group), start: make([]int32, wide),
+		scales: make([]float32, wide),
+		group:  max(1, int8Cache/(loops.columns*steps*int8Group)),
 	}
 	for j := range n {
 		row := w[j*k : (j+1)*k]
@@ -121,13 +125,15 @@ func (r *Int8Rows) round(loops *int8Loops, x []float32, m, k int) {
 	if r.apart%1024 == 0 {
 		r.apart += 64 // or rows compete for the same places of the L1 cache
 	}
-	whole := (m + loops.rows - 1) / loops.rows * loops.rows // what the last tile computes of rows that are not there is dropped
+	// what the last tile computes of rows that are not there is dropped
+	whole := (m + loops.rows - 1) / loops.rows * loops.rows
 	r.q, r.scales = vec.Grow(r.q, whole*r.apart), vec.Grow(r.scales, whole)
 	for i := range m {
 		row, to := x[i*k:(i+1)*k], r.q[i*r.apart:][:k]
 		largest := math.Float32frombits(loops.largest(row))
 		a := largest / activationLimit
-		if inverse := 1 / a; inverse > 0 && inverse <= math.MaxFloat32 { // not of rows of zeros, or nearly, or with infinities
+		// not of rows of zeros, or nearly, or with infinities
+		if inverse := 1 / a; inverse > 0 && inverse <= math.MaxFloat32 {
 			loops.round(to, row, inverse)
 		} else {
 			a = 0 * largest // NaN where a number is not finite
@@ -139,8 +145,10 @@ func (r *Int8Rows) round(loops *int8Loops, x []float32, m, k int) {
 	}
 }
 
-// Times computes c = x·Wᵀ + s. Arguments are as of Factor.Times: start and finish see the parts of rows of c in the cache.
-func (f *Int8Factor) Times(x *Int8Rows, m int, c []float32, stride int, bias []float32, start, finish func(c []float32, row, column int)) {
+// Times computes c = x·Wᵀ + s. Arguments are as of Factor.Times: start and finish see the parts of rows of c in the
+// cache.
+func (f *Int8Factor) Times(x *Int8Rows, m int, c []float32, stride int, bias []float32,
+	start, finish func(c []float32, row, column int)) {
 	if m == 0 {
 		return
 	}

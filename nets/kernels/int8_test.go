@@ -10,10 +10,12 @@ import (
 
 // int8Sizes are numbers of rows, of columns and of entries around those of tiles, groups and blocks.
 var int8Sizes = [][3]int{
-	{1, 1, 1}, {3, 5, 7}, {4, 24, 16}, {8, 48, 16}, {9, 49, 513}, {17, 241, 30}, {40, 300, 1030}, {2, 96, 384}, {11, 50, 1024}, {5, 700, 2048},
+	{1, 1, 1}, {3, 5, 7}, {4, 24, 16}, {8, 48, 16}, {9, 49, 513}, {17, 241, 30}, {40, 300, 1030}, {2, 96, 384},
+	{11, 50, 1024}, {5, 700, 2048},
 }
 
-// A product of rounded numbers is as close to x·Wᵀ + s as their steps allow: an entry of x is off by half a step a/2, one of W by b/2.
+// A product of rounded numbers is as close to x·Wᵀ + s as their steps allow: an entry of x is off by half a step a/2,
+// one of W by b/2.
 func TestInt8Factor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, size := range int8Sizes {
@@ -110,8 +112,8 @@ func TestInt8Extremes(t *testing.T) {
 	}
 }
 
-// Rows of zeros, of numbers whose steps cannot be represented, and of numbers that are not finite do not become other numbers, and do not
-// touch the rows beside them.
+// Rows of zeros, of numbers whose steps cannot be represented, and of numbers that are not finite do not become other
+// numbers, and do not touch the rows beside them.
 func TestInt8Rows(t *testing.T) {
 	const k = 40
 	w := make([]float32, k)

@@ -7,10 +7,12 @@ import (
 	"testing"
 )
 
-// Products with sums in float64 equal those of the definition to the rounding of float64, for sizes around whole tiles and vectors.
+// Products with sums in float64 equal those of the definition to the rounding of float64, for sizes around whole tiles
+// and vectors.
 func TestProducts(t *testing.T) {
 	for _, loops := range availableProducts() {
-		for _, size := range [][3]int{{1, 1, 1}, {3, 2, 7}, {4, 3, 8}, {5, 9, 33}, {8, 2, 31}, {9, 5, 70}, {130, 13, 65}, {67, 4, 0}, {0, 3, 5}} {
+		for _, size := range [][3]int{{1, 1, 1}, {3, 2, 7}, {4, 3, 8}, {5, 9, 33}, {8, 2, 31}, {9, 5, 70},
+			{130, 13, 65}, {67, 4, 0}, {0, 3, 5}} {
 			rows, columns, k := size[0], size[1], size[2]
 			t.Run(fmt.Sprint(loops.Name, size), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(k), 1))

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The loops in use return the bits of the plain ones, in place too, and for lengths that are not multiples of the lanes.
+// The loops in use return the bits of the plain ones, in place too, and for lengths that are not multiples of the
+// lanes.
 func TestRowsEqualPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 40 {

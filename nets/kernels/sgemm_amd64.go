@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// tile is the argument of an inner loop in sgemm_amd64.s, which reads the fields by their offsets. Strides are in bytes.
+// tile is the argument of an inner loop in sgemm_amd64.s, which reads the fields by their offsets. Strides are in
+// bytes.
 type tile struct {
 	k        int
 	a        unsafe.Pointer
@@ -84,8 +85,8 @@ func ownBLAS() []BLAS {
 	return all
 }
 
-// packedBLAS multiplies tile by tile (Goto and van de Geijn 2008). B is packed into panels as wide as a tile, so that the inner
-// loop reads it in order. A is read in place, or packed by the rows of a tile if it is transposed.
+// packedBLAS multiplies tile by tile (Goto and van de Geijn 2008). B is packed into panels as wide as a tile, so that
+// the inner loop reads it in order. A is read in place, or packed by the rows of a tile if it is transposed.
 type packedBLAS struct {
 	kernel kernel
 	tile   tile
@@ -94,8 +95,8 @@ type packedBLAS struct {
 	c      [8 * 48]float32 // a tile that extends beyond C
 }
 
-// A packed part of B has at most depth×breadth entries, so that it stays in the L2 cache. depth is small enough for the rows of A
-// of a tile to stay in the L1 cache.
+// A packed part of B has at most depth×breadth entries, so that it stays in the L2 cache. depth is small enough for the
+// rows of A of a tile to stay in the L1 cache.
 const (
 	depth   = 256
 	breadth = 480
@@ -136,8 +137,8 @@ func (s *packedBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, bet
 	}
 }
 
-// transposed computes the product for few rows of A and a transposed B, as cᵀ = b·op(a)ᵀ. It reads b in place: packing all of B
-// would take longer than it saves.
+// transposed computes the product for few rows of A and a transposed B, as cᵀ = b·op(a)ᵀ. It reads b in place: packing
+// all of B would take longer than it saves.
 func (s *packedBLAS) transposed(transA bool, m, n, k int, a, b []float32, beta float32, c []float32) {
 	s.t = vec.Grow(s.t, n*m)
 	s.Sgemm(false, !transA, n, m, k, b, a, 0, s.t)
@@ -156,15 +157,16 @@ func (s *packedBLAS) transposed(transA bool, m, n, k int, a, b []float32, beta f
 }
 
 // addColumns adds to columns lo to hi-1 of C what kb columns of op(A), starting at from, contribute.
-func (s *packedBLAS) addColumns(transA, transB bool, m, n, k, from, kb, lo, hi int, a, b []float32, add int, c []float32) {
+func (s *packedBLAS) addColumns(transA, transB bool, m, n, k, from, kb, lo, hi int,
+	a, b []float32, add int, c []float32) {
 	rows, wide := s.kernel.rows, 3*s.kernel.lanes
 	aRow, aK := k, 1
 	if transA {
 		aRow, aK = 1, m
 	}
 	a = a[from*aK:]
-	// For few rows, packing takes longer than it saves. When B is read in place, the last tile reads beyond its columns and drops
-	// those results, so the read must only stay within the memory of b.
+	// For few rows, packing takes longer than it saves. When B is read in place, the last tile reads beyond its columns
+	// and drops those results, so the read must only stay within the memory of b.
 	direct := !transB && m <= 2*fewRows && (from+kb-1)*n+lo+s.kernel.whole(hi-lo) <= cap(b)
 	if !direct {
 		s.b = vec.Grow(s.b, s.kernel.whole(hi-lo)*kb)
@@ -238,7 +240,8 @@ func (s *packedBLAS) packRows(a []float32, height, kb, aRow, aK int) {
 	}
 }
 
-// packPanel packs width columns of op(B), starting at column j, side by side for each k, with zeros up to whole vectors.
+// packPanel packs width columns of op(B), starting at column j, side by side for each k, with zeros up to whole
+// vectors.
 func (s *packedBLAS) packPanel(to []float32, transB bool, b []float32, n, k, from, kb, j, width int) {
 	wide := s.kernel.whole(width)
 	to = to[:kb*wide]

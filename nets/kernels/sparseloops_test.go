@@ -15,13 +15,15 @@ func TestSparseAttributeOutOfRange(t *testing.T) {
 			w, v := make([]float32, 10*y), make([]float32, y)
 			for _, row := range []int32{-1, 10, 1 << 30} {
 				for name, f := range map[string]func(){
-					"gather":                     func() { loops.Gather(v, w, []int32{row}, nil) },
-					"scatter":                    func() { loops.Scatter(w, v, 1, []int32{2, row}, nil) },
-					"scatter to two":             func() { loops.ScatterTwo(w, w, v, 1, 2, []int32{2, row}, nil) },
-					"measure":                    func() { loops.Measure(w, v, 1, []int32{2, row}, nil, new(Changes)) },
-					"gather of soft thresholds":  func() { loops.GatherSoft(v, w, 1, []int32{row}, nil) },
-					"gather in float64":          func() { loops.GatherDouble(make([]float64, y), w, []int32{row}, nil) },
-					"scatter in float64":         func() { loops.ScatterDouble(make([]float64, 10*y), make([]float64, y), []int32{2, row}, nil) },
+					"gather":                    func() { loops.Gather(v, w, []int32{row}, nil) },
+					"scatter":                   func() { loops.Scatter(w, v, 1, []int32{2, row}, nil) },
+					"scatter to two":            func() { loops.ScatterTwo(w, w, v, 1, 2, []int32{2, row}, nil) },
+					"measure":                   func() { loops.Measure(w, v, 1, []int32{2, row}, nil, new(Changes)) },
+					"gather of soft thresholds": func() { loops.GatherSoft(v, w, 1, []int32{row}, nil) },
+					"gather in float64":         func() { loops.GatherDouble(make([]float64, y), w, []int32{row}, nil) },
+					"scatter in float64": func() {
+						loops.ScatterDouble(make([]float64, 10*y), make([]float64, y), []int32{2, row}, nil)
+					},
 					"measure of soft thresholds": func() { loops.MeasureSoft(w, v, 1, 1, []int32{2, row}, nil, new(Changes)) },
 				} {
 					func() {
@@ -77,8 +79,8 @@ func TestDoubleSums(t *testing.T) {
 	}
 }
 
-// Scatter, ScatterTwo and Measure add to the rows, each entry once, and change no weight beside them, for label counts around whole and half vectors. ScatterTwo
-// has the bits of two calls of Scatter.
+// Scatter, ScatterTwo and Measure add to the rows, each entry once, and change no weight beside them, for label counts
+// around whole and half vectors. ScatterTwo has the bits of two calls of Scatter.
 func TestScatter(t *testing.T) {
 	for _, loops := range AvailableSparse() {
 		for y := 1; y <= 150; y++ {
@@ -126,7 +128,8 @@ func TestScatter(t *testing.T) {
 			again, all := slices.Clone(w), new(Change)
 			loops.MeasureAll(again, v, 0.7, index, value, all)
 			if got := loops.Take(all[:]); !slices.Equal(again, measured) || math.Abs(got-grown) > 1e-4*(1+math.Abs(grown)) {
-				t.Fatalf("%s, Y=%d: measured in one sum ‖w‖² is said to grow by %v, it grows by %v; or weights differ", loops.Name, y, got, grown)
+				t.Fatalf("%s, Y=%d: measured in one sum ‖w‖² is said to grow by %v, it grows by %v; or weights differ",
+					loops.Name, y, got, grown)
 			}
 			loops.ScatterTwo(w, u, v, 0.7, -2, index, value)
 			if !slices.Equal(w, one) || !slices.Equal(u, other) {
@@ -142,7 +145,8 @@ func BenchmarkSparse(b *testing.B) {
 	for _, loops := range AvailableSparse() {
 		for _, y := range []int{4, 9, 17, 25} {
 			rng := rand.New(rand.NewPCG(uint64(y), 1))
-			w, v, to, double := make([]float32, attributes*y), make([]float32, y), make([]float64, y), make([]float64, attributes*y)
+			w, v, to, double := make([]float32, attributes*y), make([]float32, y), make([]float64, y),
+				make([]float64, attributes*y)
 			index, value, change := make([]int32, positions*each), make([]float32, each), new(Changes)
 			for k := range index {
 				index[k] = int32(rng.IntN(attributes))

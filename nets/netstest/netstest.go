@@ -1,6 +1,6 @@
-// Package netstest checks networks and ops from outside: their derivatives, and that they do not mix examples. Tests of own networks
-// call Check, and tests of own ops CheckOp. The tests of this package compare every op and every preset with Gorgonia's TapeMachine in
-// float64.
+// Package netstest checks networks and ops from outside: their derivatives, and that they do not mix examples. Tests of
+// own networks call Check, and tests of own ops CheckOp. The tests of this package compare every op and every preset
+// with Gorgonia's TapeMachine in float64.
 package netstest
 
 import (
@@ -26,7 +26,8 @@ func Check(t testing.TB, spec graph.Spec, input graph.Input) {
 	CheckNet(t, net)
 }
 
-// tolerance bounds relative errors. Finite differences of float32 numbers have some 1e-3; a wrong derivative is off by far more.
+// tolerance bounds relative errors. Finite differences of float32 numbers have some 1e-3; a wrong derivative is off by
+// far more.
 const tolerance = 2e-2
 
 // CheckNet checks a network at random weights, on examples of several lengths with random inputs:
@@ -94,16 +95,18 @@ func (c *check) derivatives() {
 		}
 		pulled := vec.Dot64(a.Of(grad), a.Of(direction))
 		if scale := norm(v.Parts) * norm(tangent.Parts); math.Abs(pushed-pulled) > 1e-4*scale+1e-6 {
-			c.Errorf("net %s, parameter %q: ⟨Jẇ,v⟩ = %g by the push-forward, ⟨ẇ,Jᵀv⟩ = %g by the pullback", c.net.Name(), a.Name, pushed, pulled)
+			c.Errorf("net %s, parameter %q: ⟨Jẇ,v⟩ = %g by the push-forward, ⟨ẇ,Jᵀv⟩ = %g by the pullback",
+				c.net.Name(), a.Name, pushed, pulled)
 		}
 		if off := c.difference(direction, flat(tangent.Parts)); off > tolerance {
-			c.Errorf("net %s, parameter %q: the push-forward differs from finite differences by %.2g of its size", c.net.Name(), a.Name, off)
+			c.Errorf("net %s, parameter %q: the push-forward differs from finite differences by %.2g of its size",
+				c.net.Name(), a.Name, off)
 		}
 	}
 }
 
-// difference returns how far a push-forward is from central differences of the potentials, relative to the larger of the two. It
-// takes the step that fits best, since a wrong derivative fits none.
+// difference returns how far a push-forward is from central differences of the potentials, relative to the larger of
+// the two. It takes the step that fits best, since a wrong derivative fits none.
 func (c *check) difference(direction, tangent []float32) float64 {
 	c.Helper()
 	score := func(step float64) []float32 {
@@ -116,10 +119,12 @@ func (c *check) difference(direction, tangent []float32) float64 {
 	return bestStep(score, tangent)
 }
 
-// rounding is a relative error of potentials: derivatives that are zero, such as those of the bias of the keys of attention, are noise.
+// rounding is a relative error of potentials: derivatives that are zero, such as those of the bias of the keys of
+// attention, are noise.
 const rounding = 1e-6
 
-// bestStep compares a tangent with central differences of f at 0, for several steps, and returns the least relative error.
+// bestStep compares a tangent with central differences of f at 0, for several steps, and returns the least relative
+// error.
 func bestStep(f func(step float64) []float32, tangent []float32) float64 {
 	best := math.Inf(1)
 	for _, step := range []float64{0.1, 0.03, 0.01, 3e-3, 1e-3} {
@@ -189,7 +194,8 @@ func (c *check) precisely() {
 	if !near(flat(got.Parts), flat(want.Parts)) {
 		c.Errorf("net %s: potentials by sums in float64 differ", c.net.Name())
 	}
-	v, grad, double, single := c.cotangent(), make([]float32, c.net.Dim()), make([]float64, c.net.Dim()), make([]float32, c.net.Dim())
+	v, grad, double, single := c.cotangent(), make([]float32, c.net.Dim()), make([]float64, c.net.Dim()),
+		make([]float32, c.net.Dim())
 	c.must(worker.Pullback(v, grad))
 	c.must(precise.PullbackPrecisely(v, double))
 	for j, x := range double {

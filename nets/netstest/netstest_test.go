@@ -51,7 +51,8 @@ func TestPresets(t *testing.T) {
 		{nets.Config{Net: "attention", Channels: []int{8}, Heads: 2, BlockUnits: 6, Activation: graph.SiLU}, both},
 		{nets.Config{Net: "deep", Recurrent: []int{4}, CharChannels: 3, CharEmbed: 4, AttributeUnits: 3}, all},
 		{nets.Config{Net: "stack", Stack: allLayers}, all},
-		{nets.Config{Net: "stack", Stack: "- features\n- image: [4, 6]\n- convolution: 3\n- pool\n- activation: elu\n- flatten\n- dense: {units: 5, activation: tanh}\n"}, graph.Input{Dim: 24}},
+		{nets.Config{Net: "stack", Stack: "- features\n- image: [4, 6]\n- convolution: 3\n- pool\n- activation: elu\n" +
+			"- flatten\n- dense: {units: 5, activation: tanh}\n"}, graph.Input{Dim: 24}},
 	} {
 		t.Run(p.config.Net, func(t *testing.T) {
 			net, err := nets.New(p.config, p.input, 4)
@@ -143,7 +144,8 @@ func withOps(first graph.RowOp) graph.Spec {
 	return graph.Spec{
 		Name: "mine",
 		Params: []graph.Param{
-			{Name: "in", Shape: []int{3, 4}}, {Name: "beta", Shape: []int{4}}, {Name: "out", Shape: []int{5, 3}}, {Name: "edge", Shape: []int{3, 3}},
+			{Name: "in", Shape: []int{3, 4}}, {Name: "beta", Shape: []int{4}}, {Name: "out", Shape: []int{5, 3}},
+			{Name: "edge", Shape: []int{3, 3}},
 		},
 		Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {
 			h := gorgonia.Must(gorgonia.Mul(g.Features(), g.Param("in")))
@@ -225,7 +227,8 @@ func TestChecksFindState(t *testing.T) {
 	}
 	r := &recorder{TB: t}
 	Check(r, withOps(op), graph.Input{Dim: 3})
-	if all := strings.Join(r.said, "\n"); !strings.Contains(all, "different bits") || !strings.Contains(all, "depend on the others") {
+	if all := strings.Join(r.said, "\n"); !strings.Contains(all, "different bits") ||
+		!strings.Contains(all, "depend on the others") {
 		t.Errorf("Check said %q", all)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// CheckOp checks an op of the user's own on random rows with the given numbers of columns, one for each input: Push against central
-// differences of Forward, Pullback against Push, and that Pullback adds to what it is given.
+// CheckOp checks an op of the user's own on random rows with the given numbers of columns, one for each input: Push
+// against central differences of Forward, Pullback against Push, and that Pullback adds to what it is given.
 func CheckOp(t testing.TB, op graph.RowOp, columns ...int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -65,7 +65,8 @@ func checkRow(t testing.TB, op graph.RowOp, rng *rand.Rand, columns []int) (ok b
 	}
 	if pushed := vec.Dot64(v, tangent); math.Abs(pushed-pulled) > 1e-4*scale+1e-4 {
 		ok = false
-		t.Errorf("op %q: ⟨J dx, v⟩ = %g by Push, ⟨dx, Jᵀv⟩ = %g by Pullback, which has to add to what it is given", op.Name, pushed, pulled)
+		t.Errorf("op %q: ⟨J dx, v⟩ = %g by Push, ⟨dx, Jᵀv⟩ = %g by Pullback, which has to add to what it is given", op.Name,
+			pushed, pulled)
 	}
 	if !slices.EqualFunc(x, before, slices.Equal) {
 		ok = false

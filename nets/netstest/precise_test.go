@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Net linear sums in float64 for every kind of output and edges; other networks, and windows of positions, do not. CheckNet compares the
-// sums.
+// Net linear sums in float64 for every kind of output and edges; other networks, and windows of positions, do not.
+// CheckNet compares the sums.
 func TestLinearNetsSumInFloat64(t *testing.T) {
 	pairwise := func(labels, types int, edges string) nets.Output {
 		out, err := nets.GraphOutput(labels, types, edges)
@@ -19,8 +19,9 @@ func TestLinearNetsSumInFloat64(t *testing.T) {
 		}
 		return out
 	}
-	links := nets.Output{Form: structured.Form{Structure: named{}, Parts: []structured.Shape{{Name: "pair", Rows: structured.Pairs, Width: 2},
-		{Name: "unmatched", Rows: structured.Sources, Width: 1}}}}
+	links := nets.Output{Form: structured.Form{Structure: named{},
+		Parts: []structured.Shape{{Name: "pair", Rows: structured.Pairs, Width: 2},
+			{Name: "unmatched", Rows: structured.Sources, Width: 1}}}}
 	for i, c := range []struct {
 		config  nets.Config
 		input   graph.Input

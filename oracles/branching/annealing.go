@@ -6,13 +6,15 @@ import (
 	"slices"
 )
 
-// annealing improves an assignment by changes of one variable, or of two that a table ties together. A change for the worse is accepted with
-// probability exp(−loss/T) (Kirkpatrick, Gelatt and Vecchi 1983), so that it leaves assignments that no block of a neighbourhood leaves. The first
-// run cools from a temperature at which everything is accepted, which measures the range of temperatures where something happens. Of the later ones,
-// which take longer and longer, every other one is as hot, and forgets everything; those between warm the best states up to a temperature drawn from
+// annealing improves an assignment by changes of one variable, or of two that a table ties together. A change for the
+// worse is accepted with probability exp(−loss/T) (Kirkpatrick, Gelatt and Vecchi 1983), so that it leaves assignments
+// that no block of a neighbourhood leaves. The first run cools from a temperature at which everything is accepted,
+// which measures the range of temperatures where something happens. Of the later ones, which take longer and longer,
+// every other one is as hot, and forgets everything; those between warm the best states up to a temperature drawn from
 // that range, and cool them again.
 //
-// What a variable's tables sum up to in each of its states, given the others, is kept: a change that is refused, as most are, costs no sum.
+// What a variable's tables sum up to in each of its states, given the others, is kept: a change that is refused, as
+// most are, costs no sum.
 type annealing struct {
 	*network
 	at     [][]place
@@ -33,7 +35,8 @@ type annealing struct {
 	bestBroken int
 	changed    []int // variables since the states were the best; any if there are as many as all
 
-	hot, cold   float64 // temperatures between which changes for the worse are accepted now and then; 0 before they are known
+	// temperatures between which changes for the worse are accepted now and then; 0 before they are known
+	hot, cold   float64
 	temperature float64
 	cooling     float64 // factor of the temperature for every few proposals
 	length      int     // proposals of a run
@@ -57,7 +60,8 @@ const (
 )
 
 func newAnnealing(n *network, r *rand.Rand, states []int, turnable int) *annealing {
-	a := &annealing{network: n, at: n.touching(), r: r, least: make([]int64, len(n.tables)), turned: make([][]int64, len(n.tables))}
+	a := &annealing{network: n, at: n.touching(), r: r, least: make([]int64, len(n.tables)),
+		turned: make([][]int64, len(n.tables))}
 	spread, around, room := int64(1), make([]int64, len(n.states)), turnable
 	for k, t := range n.tables {
 		low, high := int64(math.MaxInt64), int64(math.MinInt64)
@@ -313,7 +317,8 @@ func (a *annealing) accept(gain int64) bool {
 	return true
 }
 
-// propose draws a state for a variable, and takes it or not. If not, it proposes as well to change another variable, that of the table which loses most.
+// propose draws a state for a variable, and takes it or not. If not, it proposes as well to change another variable,
+// that of the table which loses most.
 func (a *annealing) propose() (work int) {
 	v := a.free[a.r.IntN(len(a.free))]
 	s, old := a.r.IntN(a.network.states[v]-1), a.states[v]

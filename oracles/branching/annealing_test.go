@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// What is kept of the states agrees with the tables after any changes, and the best states are the best that the walk left.
+// What is kept of the states agrees with the tables after any changes, and the best states are the best that the walk
+// left.
 func TestAnnealingKeepsSums(t *testing.T) {
 	worse := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,10 +40,12 @@ func TestAnnealingKeepsSums(t *testing.T) {
 				}
 			}
 			if got := n.value(a.best); (got == forbidden) != (a.bestBroken > 0) || got != forbidden && got != a.bestValue {
-				t.Fatalf("the best states %v have value %d, told as %d with %d forbidden entries", a.best, got, a.bestValue, a.bestBroken)
+				t.Fatalf("the best states %v have value %d, told as %d with %d forbidden entries", a.best, got,
+					a.bestValue, a.bestBroken)
 			}
 			if got := counted(a, a.best); got != a.bestValue {
-				t.Fatalf("the best states %v have value %d with forbidden entries at their price, told as %d", a.best, got, a.bestValue)
+				t.Fatalf("the best states %v have value %d with forbidden entries at their price, told as %d", a.best, got,
+					a.bestValue)
 			}
 			if broken == 0 && a.bestValue < most {
 				t.Fatalf("the best value falls from %d to %d", most, a.bestValue)
@@ -99,9 +102,10 @@ func counted(a *annealing, states []int) int64 {
 	return sum
 }
 
-// frequencies draws a network like those of radio links, and an assignment which is best by construction: links that are close keep apart, or cost 1 to
-// 1000; some have equal frequencies up to a shift, by force. All of this the assignment fulfils. Besides, each of some triangles of links would have to keep
-// apart by more than half of all states, so that one of three must be paid for: the assignment pays for the cheapest.
+// frequencies draws a network like those of radio links, and an assignment which is best by construction: links that
+// are close keep apart, or cost 1 to 1000; some have equal frequencies up to a shift, by force. All of this the
+// assignment fulfils. Besides, each of some triangles of links would have to keep apart by more than half of all
+// states, so that one of three must be paid for: the assignment pays for the cheapest.
 func frequencies(r *rand.Rand, links, states, apart, triangles int) (m *factors.Model, best []int, value float64) {
 	m = &factors.Model{}
 	for range links {
@@ -158,7 +162,8 @@ func frequencies(r *rand.Rand, links, states, apart, triangles int) (m *factors.
 
 func abs(x int) int { return max(x, -x) }
 
-// Local search finds the best assignments of networks on which blocks alone, and changes of one variable alone, end in worse ones.
+// Local search finds the best assignments of networks on which blocks alone, and changes of one variable alone, end in
+// worse ones.
 func TestLocalSearchFindsPlanted(t *testing.T) {
 	for _, seed := range []uint64{1, 4, 5} {
 		m, best, value := frequencies(rand.New(rand.NewPCG(seed, 8)), 40, 20, 240, 6)
@@ -202,6 +207,7 @@ func TestBeside(t *testing.T) {
 	l.fruitful = whole
 	equal := whole / 2 // of each, until all work has doubled
 	if got, want := spent(2*whole), equal+(2*whole-equal)/unlucky; got < want*3/4 || got > want*5/4 {
-		t.Errorf("%d entries of local search beside %d of a proof, after an improvement at %d; expected about %d", got, 2*whole, whole, want)
+		t.Errorf("%d entries of local search beside %d of a proof, after an improvement at %d; expected about %d",
+			got, 2*whole, whole, want)
 	}
 }

@@ -5,10 +5,11 @@ import (
 	"math"
 )
 
-// bestFirst is branch and bound in the order of bounds. A node takes a state for a variable, or excludes it; messages are passed anew in the network that is left,
-// which lowers its bound and excludes more states. From the open node with the highest bound it dives depth-first for some nodes, and leaves what it
-// did not get to open (hybrid best-first search, Allouche and others 2015). It decides by what the network is like at a node; search.go, whose order is
-// fixed, wins where subproblems are independent of each other.
+// bestFirst is branch and bound in the order of bounds. A node takes a state for a variable, or excludes it; messages
+// are passed anew in the network that is left, which lowers its bound and excludes more states. From the open node with
+// the highest bound it dives depth-first for some nodes, and leaves what it did not get to open (hybrid best-first
+// search, Allouche and others 2015). It decides by what the network is like at a node; search.go, whose order is fixed,
+// wins where subproblems are independent of each other.
 //
 // An open node is the list of its decisions: its network is made again from the root's when its turn comes.
 type bestFirst struct {
@@ -75,7 +76,8 @@ func newBestFirst(v *Solver, root *network, entries float64) *bestFirst {
 	return h
 }
 
-// run takes nodes until they have visited about as many entries as work says, or nothing is left to do. It reports false where it cannot go on.
+// run takes nodes until they have visited about as many entries as work says, or nothing is left to do. It reports
+// false where it cannot go on.
 func (h *bestFirst) run(work int) bool {
 	h.work = work
 	for h.work > 0 && !h.done() {
@@ -186,8 +188,8 @@ func (h *bestFirst) explore(n *network, kept [][]int, at node) {
 	h.held -= size
 }
 
-// propagate passes messages while that pays, takes the assignment that they suggest, and lowers the node's bound. It returns the network without the states
-// that messages excluded, and nil where none is left.
+// propagate passes messages while that pays, takes the assignment that they suggest, and lowers the node's bound. It
+// returns the network without the states that messages excluded, and nil where none is left.
 func (h *bestFirst) propagate(n *network, kept [][]int, at *node) (*network, [][]int, [][]int64) {
 	m := newMessages(n)
 	m.floor = h.value
@@ -253,7 +255,8 @@ func (h *bestFirst) learn(at *node, before int64) {
 	}
 }
 
-// choose returns a variable and its best state: one whose decisions have lowered the bound much, which is in many tables and has few states.
+// choose returns a variable and its best state: one whose decisions have lowered the bound much, which is in many
+// tables and has few states.
 func (h *bestFirst) choose(n *network, own [][]int64) (variable, state int) {
 	variable = -1
 	degrees := make([]float64, len(own))

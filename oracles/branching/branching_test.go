@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// draw draws a model with loops, factors of up to three variables, mixed numbers of states, ties where round is set, and forbidden entries.
+// draw draws a model with loops, factors of up to three variables, mixed numbers of states, ties where round is set,
+// and forbidden entries.
 func draw(r *rand.Rand, variables int, round bool, zeros float64) *factors.Model {
 	m := &factors.Model{}
 	for range variables {
@@ -66,7 +67,8 @@ func never() bool { return false }
 
 func drawn(t *rapid.T) *factors.Model {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-	return draw(r, rapid.IntRange(0, 8).Draw(t, "variables"), rapid.Bool().Draw(t, "ties"), rapid.SampledFrom([]float64{0, 0.1, 0.4}).Draw(t, "zeros"))
+	return draw(r, rapid.IntRange(0, 8).Draw(t, "variables"), rapid.Bool().Draw(t, "ties"),
+		rapid.SampledFrom([]float64{0, 0.1, 0.4}).Draw(t, "zeros"))
 }
 
 // Left to run, the solver proves the value that enumeration finds. The tables are so small that buckets are split.

@@ -7,10 +7,10 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// buckets bounds the best value of every subtree of a tree, given the variables above it, by mini-bucket elimination (Dechter and Rish 2003).
-// What is multiplied before a variable is maximised out is split into tables of limited size, each of which maximises on its own. Before that
-// value moves between them, so that they agree on the best value of each state (Ihler, Flerova, Dechter and Otten 2012). Where nothing is split the bound is
-// the value.
+// buckets bounds the best value of every subtree of a tree, given the variables above it, by mini-bucket elimination
+// (Dechter and Rish 2003). What is multiplied before a variable is maximised out is split into tables of limited size,
+// each of which maximises on its own. Before that value moves between them, so that they agree on the best value of
+// each state (Ihler, Flerova, Dechter and Otten 2012). Where nothing is split the bound is the value.
 type buckets struct {
 	*tree
 	from     [][]*view // [V] messages of the variable's mini-buckets, those without variables left out
@@ -26,7 +26,8 @@ type part struct {
 	views []*view
 }
 
-// split shares the tables of a variable out among mini-buckets of at most that many entries; a single table may be larger.
+// split shares the tables of a variable out among mini-buckets of at most that many entries; a single table may be
+// larger.
 func (t *tree) split(i int, inputs []*view, most float64) []part {
 	inputs = slices.Clone(inputs)
 	slices.SortStableFunc(inputs, func(a, b *view) int { return cmp.Compare(t.entries(b.scope), t.entries(a.scope)) })
@@ -74,7 +75,8 @@ func (t *tree) entries(scope []int) float64 {
 	return n
 }
 
-// plan returns how many entries the messages of a limit and its largest bucket have, without computing any, and whether nothing is split.
+// plan returns how many entries the messages of a limit and its largest bucket have, without computing any, and whether
+// nothing is split.
 func (t *tree) plan(most float64) (size float64, exact bool) {
 	to, largest := make([][]*view, len(t.states)), 0.0
 	exact = true
@@ -97,7 +99,8 @@ func (t *tree) plan(most float64) (size float64, exact bool) {
 // newBuckets computes all messages with tables of at most that many entries, or returns nil where stop says so.
 func newBuckets(t *tree, most float64, stop func() bool) *buckets {
 	n := len(t.states)
-	b := &buckets{tree: t, from: make([][]*view, n), into: make([][]*view, n), above: make([][]*view, n), constant: make([]int64, n), exact: make([]bool, n)}
+	b := &buckets{tree: t, from: make([][]*view, n), into: make([][]*view, n), above: make([][]*view, n),
+		constant: make([]int64, n), exact: make([]bool, n)}
 	for i := range n {
 		inputs := slices.Clone(t.tables[i])
 		b.exact[i] = true
@@ -176,8 +179,8 @@ func maximise(into, from []int64, n int) {
 	}
 }
 
-// match moves value between mini-buckets of a variable with n states, so that each has the same best entry for every state. What a table gains, others
-// lose, so that sums of all are as before; no more moves in all than widest allows.
+// match moves value between mini-buckets of a variable with n states, so that each has the same best entry for every
+// state. What a table gains, others lose, so that sums of all are as before; no more moves in all than widest allows.
 func (b *buckets) match(contents [][]int64, n int) {
 	room := int64(widest / 4 / (1 + len(b.states)*n*len(contents)))
 	best := make([][]int64, len(contents))

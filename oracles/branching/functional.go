@@ -6,8 +6,9 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// joined is a network without the variables that others settle: where a table of two variables allows one state of v at most for each state of u,
-// as equality does, u stands for both. Searches that change one variable at a time could not move such pairs.
+// joined is a network without the variables that others settle: where a table of two variables allows one state of v at
+// most for each state of u, as equality does, u stands for both. Searches that change one variable at a time could not
+// move such pairs.
 type joined struct {
 	of    *network
 	steps []settled

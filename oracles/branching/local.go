@@ -2,8 +2,8 @@ package branching
 
 import "math/rand/v2"
 
-// local looks for better assignments by small changes, before the tree and beside the search: blocks of variables and annealing take turns, each of about the same
-// work, and go on from the better of their best states.
+// local looks for better assignments by small changes, before the tree and beside the search: blocks of variables and
+// annealing take turns, each of about the same work, and go on from the better of their best states.
 type local struct {
 	*Solver
 	near      *neighbourhood
@@ -20,7 +20,9 @@ type local struct {
 const (
 	annealTurn = 1 << 14 // entries
 	localWork  = 1 << 21 // entries of local search at a time
-	unlucky    = 8       // the search for a proof has so many times the work of a local search that has not improved for long; it has the same otherwise
+	// the search for a proof has so many times the work of a local search that has not improved for long; it has the same
+	// otherwise
+	unlucky = 8
 )
 
 func newLocal(v *Solver, s Settings, states []int) *local {
@@ -53,8 +55,8 @@ func (l *local) improve(work int) {
 // all is all work so far.
 func (l *local) all() int { return l.blocks + l.annealed + l.proving }
 
-// beside is told of work on a proof, after which local search gets its share: half of all until nothing has improved for as long as everything before
-// the last improvement took, and little then. So a proof takes little longer.
+// beside is told of work on a proof, after which local search gets its share: half of all until nothing has improved
+// for as long as everything before the last improvement took, and little then. So a proof takes little longer.
 func (l *local) beside(work int) {
 	if l == nil {
 		return

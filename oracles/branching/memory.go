@@ -1,7 +1,7 @@
 package branching
 
-// memory remembers what is known of subtrees by the states of the variables that they depend on. It has a fixed number of slots; of those that
-// a subtree may go to, the one that took the least work is given up.
+// memory remembers what is known of subtrees by the states of the variables that they depend on. It has a fixed number
+// of slots; of those that a subtree may go to, the one that took the least work is given up.
 type memory struct {
 	slots []slot
 	mask  uint64

@@ -1,7 +1,8 @@
 package branching
 
-// messages moves value between the tables of a network, so that the sum of the tables' best entries, a bound of the best value, falls. It is
-// sequential reweighted message passing (Kolmogorov 2015), in whole numbers: value moves as it is, nothing is kept beside the tables.
+// messages moves value between the tables of a network, so that the sum of the tables' best entries, a bound of the
+// best value, falls. It is sequential reweighted message passing (Kolmogorov 2015), in whole numbers: value moves as it
+// is, nothing is kept beside the tables.
 type messages struct {
 	*network
 	own   [][]int64 // [V] what a variable holds
@@ -49,7 +50,8 @@ func (m *messages) pass() {
 	}
 }
 
-// visit takes from v's tables the best entry of each of its states, and hands equal shares of the sum to the tables that are visited later.
+// visit takes from v's tables the best entry of each of its states, and hands equal shares of the sum to the tables
+// that are visited later.
 func (m *messages) visit(v int, backward bool) {
 	own := m.own[v]
 	for len(m.score) < len(m.at[v]) {
@@ -114,7 +116,8 @@ func (m *messages) decode() []int {
 	return states
 }
 
-// given adds to q, for each state of p's variable, the best entry of a table in which the variables before it have their states.
+// given adds to q, for each state of p's variable, the best entry of a table in which the variables before it have
+// their states.
 func (m *messages) given(p place, states []int, q []int64) {
 	t := &m.tables[p.table]
 	var sizes, strides []int // of the variables after it, the last one first
@@ -230,8 +233,8 @@ func (m *messages) alive(value int64) [][]bool {
 	return all
 }
 
-// dominated takes from alive the states that another one of the same variable replaces in every assignment without loss (Goldstein 1994). It
-// reports how many.
+// dominated takes from alive the states that another one of the same variable replaces in every assignment without loss
+// (Goldstein 1994). It reports how many.
 func (m *messages) dominated(alive [][]bool) int {
 	removed := 0
 	for v, own := range m.own {

@@ -7,8 +7,9 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// neighbourhood improves an assignment: it frees a connected block of variables, keeps all others, and sets the block to its best states by elimination. Blocks
-// grow while none improves (variable neighbourhood search, Hansen and Mladenović 1997).
+// neighbourhood improves an assignment: it frees a connected block of variables, keeps all others, and sets the block
+// to its best states by elimination. Blocks grow while none improves (variable neighbourhood search, Hansen and
+// Mladenović 1997).
 type neighbourhood struct {
 	*network
 	at     [][]place
@@ -38,7 +39,8 @@ const (
 )
 
 func newNeighbourhood(n *network, r *rand.Rand, states []int) *neighbourhood {
-	h := &neighbourhood{network: n, at: n.touching(), r: r, size: smallest, inside: make([]int, len(n.states)), penalty: widest / 2 / int64(1+len(n.tables))}
+	h := &neighbourhood{network: n, at: n.touching(), r: r, size: smallest, inside: make([]int, len(n.states)),
+		penalty: widest / 2 / int64(1+len(n.tables))}
 	for v := range h.inside {
 		h.inside[v] = -1
 	}
@@ -59,8 +61,8 @@ func (h *neighbourhood) begin(states []int) {
 // stuck reports whether many blocks have not improved the states.
 func (h *neighbourhood) stuck() bool { return h.idle > patience*len(h.states) }
 
-// kick goes on from the best states with those of a block drawn anew, which blocks of any size that can be eliminated do not leave (iterated local search, Lourenço,
-// Martin and Stützle 2003).
+// kick goes on from the best states with those of a block drawn anew, which blocks of any size that can be eliminated
+// do not leave (iterated local search, Lourenço, Martin and Stützle 2003).
 func (h *neighbourhood) kick() {
 	if h.value > h.bestValue {
 		h.best, h.bestValue = append(h.best[:0], h.states...), h.value
@@ -152,7 +154,8 @@ func (h *neighbourhood) draw() []int {
 	return block
 }
 
-// free returns the tables of a block, given the states of others, and the value of the block's present states; nil where a table is too large.
+// free returns the tables of a block, given the states of others, and the value of the block's present states; nil
+// where a table is too large.
 func (h *neighbourhood) free(block []int) (small *network, old int64) {
 	small, h.freed = &network{unit: h.unit}, 0
 	for _, v := range block {

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// Where costs spread over powers of ten, as those of interference among frequencies do, blocks alone end in assignments that none of them leaves. The best
-// assignment keeps improving all the same.
+// Where costs spread over powers of ten, as those of interference among frequencies do, blocks alone end in assignments
+// that none of them leaves. The best assignment keeps improving all the same.
 func TestKeepsImproving(t *testing.T) {
 	for _, seed := range []uint64{1, 3} {
 		const variables, states = 60, 12
@@ -18,7 +18,8 @@ func TestKeepsImproving(t *testing.T) {
 		}
 		for range 6 * variables {
 			u := r.IntN(variables)
-			f := factors.Factor{Scope: []int{u, (u + 1 + r.IntN(variables-1)) % variables}, Table: make([]float64, states*states)}
+			f := factors.Factor{Scope: []int{u, (u + 1 + r.IntN(variables-1)) % variables},
+				Table: make([]float64, states*states)}
 			cost, apart := []float64{1, 10, 100, 1000}[r.IntN(4)], 1+r.IntN(6)
 			for i := range states {
 				for j := range states {

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// Numbers of a network. No finite sum of entries of different tables exceeds widest in size, nor what matching adds to it: so none is below
-// lowest, and no sum of two numbers leaves int64.
+// Numbers of a network. No finite sum of entries of different tables exceeds widest in size, nor what matching adds to
+// it: so none is below lowest, and no sum of two numbers leaves int64.
 const (
 	forbidden = -1 << 62
 	lowest    = -1 << 61 // what is below is forbidden
@@ -16,8 +16,8 @@ const (
 	widest    = 1 << 59
 )
 
-// network is a factor graph in whole numbers: an entry stands for unit times its number. Sums of whole numbers are exact in any order, so that
-// moving value between tables changes no assignment's value, and bounds are proofs.
+// network is a factor graph in whole numbers: an entry stands for unit times its number. Sums of whole numbers are
+// exact in any order, so that moving value between tables changes no assignment's value, and bounds are proofs.
 type network struct {
 	states []int // [V]
 	tables []table
@@ -135,8 +135,8 @@ func (n *network) clone() *network {
 	return &c
 }
 
-// keep returns the network in which every variable has only the states that are alive, and a single-state variable leaves the scopes. kept
-// lists the states that remain, by their old numbers. It is nil if a variable has none.
+// keep returns the network in which every variable has only the states that are alive, and a single-state variable
+// leaves the scopes. kept lists the states that remain, by their old numbers. It is nil if a variable has none.
 func (n *network) keep(alive [][]bool) (small *network, kept [][]int) {
 	small = &network{states: make([]int, len(n.states)), fixed: n.fixed, unit: n.unit, error: n.error}
 	kept = make([][]int, len(n.states))

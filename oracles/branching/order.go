@@ -15,7 +15,8 @@ const (
 	drawnFor = 3000 // variables at most
 )
 
-// order returns the order of elimination whose tables are smallest in sum, among min-fill, min-weight and min-fill with ties broken at random.
+// order returns the order of elimination whose tables are smallest in sum, among min-fill, min-weight and min-fill with
+// ties broken at random.
 func order(n *network, r *rand.Rand, stop func() bool) []int {
 	m := &factors.Model{States: n.states}
 	for _, t := range n.tables {
@@ -55,7 +56,8 @@ func entries(n *network, order []int) float64 {
 	return sum
 }
 
-// drawOrder is min-fill; among equals it draws. It gives up, with an infinite size, where the tables' entries exceed most.
+// drawOrder is min-fill; among equals it draws. It gives up, with an infinite size, where the tables' entries exceed
+// most.
 func drawOrder(n *network, r *rand.Rand, most float64) (order []int, size float64) {
 	g := newGraph(n)
 	fill := make([]int, len(n.states))

@@ -113,7 +113,9 @@ func searching(t *rapid.T) (*network, *search) {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "order"), 0))
 	tree := newTree(n, r.Perm(len(n.states)))
 	b := newBuckets(tree, rapid.SampledFrom([]float64{1, 4, 16, 64, 1e6}).Draw(t, "entries"), never)
-	return n, newSearch(b, newMemory(rapid.SampledFrom([]int{4, 64, 1 << 12}).Draw(t, "slots")), func(int) bool { return false })
+	return n, newSearch(b, newMemory(rapid.SampledFrom([]int{4, 64, 1 << 12}).Draw(t, "slots")), func(int) bool {
+		return false
+	})
 }
 
 // below returns the best value of the subtree of i, given the states of the variables above it.
@@ -172,7 +174,8 @@ func TestBucketsBound(t *testing.T) {
 	}
 }
 
-// The search answers every question right: the value where it is above need, else a bound that is not; and its assignment has the value.
+// The search answers every question right: the value where it is above need, else a bound that is not; and its
+// assignment has the value.
 func TestSearchAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_, s := searching(t)

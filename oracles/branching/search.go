@@ -1,11 +1,13 @@
 package branching
 
-// search is depth-first branch and bound over a tree: given the variables above them, subtrees are solved apart from each other (AND/OR search, Marinescu and Dechter
-// 2009). Bounds come from buckets; a memory of solved subtrees, by what they depend on, saves solving them again.
+// search is depth-first branch and bound over a tree: given the variables above them, subtrees are solved apart from
+// each other (AND/OR search, Marinescu and Dechter 2009). Bounds come from buckets; a memory of solved subtrees, by
+// what they depend on, saves solving them again.
 //
-// One question is answered at a time: is the best value of a subtree above need? An answer is the value itself, or a bound that is not above
-// need. Asked with needs that fall from the bound to the value of the best known assignment, this visits subtrees about as best-first search
-// does, in the memory of depth-first search, and each answer lowers the bound.
+// One question is answered at a time: is the best value of a subtree above need? An answer is the value itself, or a
+// bound that is not above need. Asked with needs that fall from the bound to the value of the best known assignment,
+// this visits subtrees about as best-first search does, in the memory of depth-first search, and each answer lowers the
+// bound.
 type search struct {
 	*buckets
 	memory *memory
@@ -86,8 +88,8 @@ func (s *search) count() bool {
 	return s.stopped
 }
 
-// solve returns the value of the subtree of i, given the variables above it, and true, if that is above need, and otherwise a bound that is not.
-// If it is stopped, neither is true and the number says nothing.
+// solve returns the value of the subtree of i, given the variables above it, and true, if that is above need, and
+// otherwise a bound that is not. If it is stopped, neither is true and the number says nothing.
 func (s *search) solve(i int, need int64) (value int64, found bool) {
 	if s.exact[i] {
 		h := s.bound(i)
@@ -146,7 +148,8 @@ func (s *search) solve(i int, need int64) (value int64, found bool) {
 	return upper, found
 }
 
-// descend solves the children of i in a state whose bound is sum, as long as that stays above best. It returns the value and true, or a bound that is not above best.
+// descend solves the children of i in a state whose bound is sum, as long as that stays above best. It returns the
+// value and true, or a bound that is not above best.
 func (s *search) descend(i, state int, sum, best int64) (int64, bool) {
 	if sum <= best {
 		return sum, false
@@ -168,7 +171,8 @@ func (s *search) descend(i, state int, sum, best int64) (int64, bool) {
 	return sum, true
 }
 
-// assign sets the states of the subtree of i to a best assignment, whose value is known, given the variables above it. It reports whether it was not stopped.
+// assign sets the states of the subtree of i to a best assignment, whose value is known, given the variables above it.
+// It reports whether it was not stopped.
 func (s *search) assign(i int, value int64) bool {
 	q := append([]int64(nil), s.score(i)...)
 	for state, bound := range q {
@@ -205,9 +209,10 @@ func (s *search) assign(i int, value int64) bool {
 	panic("no state has the value that was found")
 }
 
-// dive completes the states of variables above i downwards, each with the state whose bound is best; every other state that it takes is a discrepancy, of which
-// there may be some (Harvey and Ginsberg 1995). bound is that of the assignment so far. It calls found with the value of each assignment that is above *value, and
-// ends where found, or a limit of nodes, says so.
+// dive completes the states of variables above i downwards, each with the state whose bound is best; every other state
+// that it takes is a discrepancy, of which there may be some (Harvey and Ginsberg 1995). bound is that of the
+// assignment so far. It calls found with the value of each assignment that is above *value, and ends where found, or a
+// limit of nodes, says so.
 func (s *search) dive(i int, bound int64, discrepancies int, value *int64, nodes *int, found func()) bool {
 	if i < 0 {
 		*value = bound

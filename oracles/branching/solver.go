@@ -19,7 +19,8 @@ type Answer struct {
 	States []int   // the best assignment known, nil if none is
 	Value  float64 // of States; −∞ if there are none
 	Bound  float64 // at least the best value, with all rounding
-	Proven bool    // no assignment is better than States by more than Rounding; without States, every assignment is forbidden
+	// no assignment is better than States by more than Rounding; without States, every assignment is forbidden
+	Proven bool
 	Error  float64 // Rounding: the tables' in whole numbers
 	Doing  string  // what runs
 	Nodes  int     // of the tree
@@ -59,8 +60,8 @@ func New(m *factors.Model, s Settings) *Solver {
 	return v
 }
 
-// Solve runs until the best assignment is proven, or stop, which is asked often, says so. report, which may be nil, hears of every new assignment, bound
-// and stage.
+// Solve runs until the best assignment is proven, or stop, which is asked often, says so. report, which may be nil,
+// hears of every new assignment, bound and stage.
 func (v *Solver) Solve(s Settings, stop func() bool, report func(*Answer)) *Answer {
 	v.stop, v.report, v.gap = stop, report, s.Gap
 	if report == nil {
@@ -227,7 +228,8 @@ func (v *Solver) original(s *search) []int {
 	return states
 }
 
-// Possible lists the states of each variable that messages do not exclude from all allowed assignments; nil if they exclude every assignment.
+// Possible lists the states of each variable that messages do not exclude from all allowed assignments; nil if they
+// exclude every assignment.
 func Possible(m *factors.Model, stop func() bool) [][]int {
 	v := &Solver{model: m, whole: newNetwork(m), value: forbidden, upper: widest, stop: stop, report: func(*Answer) {}}
 	q := v.pass(v.whole.clone())

@@ -6,8 +6,9 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// tree is the order in which a network is searched: variables are numbered by when they are eliminated, and a variable's parent is the first
-// that is eliminated among those that its subtree depends on. Given the variables above it, a subtree is independent of all others.
+// tree is the order in which a network is searched: variables are numbered by when they are eliminated, and a
+// variable's parent is the first that is eliminated among those that its subtree depends on. Given the variables above
+// it, a subtree is independent of all others.
 type tree struct {
 	states   []int     // [V]
 	original []int     // [V] the network's number of each variable
@@ -18,7 +19,8 @@ type tree struct {
 	fixed    int64
 }
 
-// view is a table over variables of a tree in decreasing order: the entries of the last one, which is eliminated first, lie side by side.
+// view is a table over variables of a tree in decreasing order: the entries of the last one, which is eliminated first,
+// lie side by side.
 type view struct {
 	scope, strides []int
 	value          []int64
@@ -29,7 +31,8 @@ func newTree(n *network, order []int) *tree {
 	for k, v := range order {
 		rank[v] = k
 	}
-	t := &tree{original: order, fixed: n.fixed, parent: make([]int, len(order)), children: make([][]int, len(order)), context: make([][]int, len(order)), tables: make([][]*view, len(order))}
+	t := &tree{original: order, fixed: n.fixed, parent: make([]int, len(order)), children: make([][]int, len(order)),
+		context: make([][]int, len(order)), tables: make([][]*view, len(order))}
 	for _, v := range order {
 		t.states = append(t.states, n.states[v])
 	}

@@ -1,14 +1,16 @@
-// Package chart answers every question about structures whose outputs are derivations, from one declaration of how they are
-// derived: best outputs, sums, K best, samples, expectations, entropies, divergences, and products of the Hessian of log Z with a
-// direction. It is the reference of kernels that answer the same, and the oracle of structures that have none.
+// Package chart answers every question about structures whose outputs are derivations, from one declaration of how they
+// are derived: best outputs, sums, K best, samples, expectations, entropies, divergences, and products of the Hessian
+// of log Z with a direction. It is the reference of kernels that answer the same, and the oracle of structures that
+// have none.
 //
-// A chart is a directed acyclic hypergraph (Klein and Manning 2001; Goodman 1999): cells in an order in which each depends on
-// those before it only. A cell is the ⊕, a maximum or a log-sum, of terms; a term is the sum of a weight, which is one of the
-// potentials, and of at most two cells. The cell that is defined last stands for all outputs. Each output must have exactly one
-// derivation: one choice of a term in that cell, and in every cell that a chosen term has.
+// A chart is a directed acyclic hypergraph (Klein and Manning 2001; Goodman 1999): cells in an order in which each
+// depends on those before it only. A cell is the ⊕, a maximum or a log-sum, of terms; a term is the sum of a weight,
+// which is one of the potentials, and of at most two cells. The cell that is defined last stands for all outputs. Each
+// output must have exactly one derivation: one choice of a term in that cell, and in every cell that a chosen term has.
 //
-// Declarations do not list terms but ranges of them, whose weights and cells lie evenly in memory, so that a chart takes memory for
-// its cells and little more: see Terms. All numbers are float64. No function is recursive: outputs may be as long as memory allows.
+// Declarations do not list terms but ranges of them, whose weights and cells lie evenly in memory, so that a chart
+// takes memory for its cells and little more: see Terms. All numbers are float64. No function is recursive: outputs may
+// be as long as memory allows.
 package chart
 
 import (
@@ -45,8 +47,8 @@ type group struct {
 
 func (g *group) cell(q int) int { return g.first + q*g.step }
 
-// Terms declares a range of Count terms for each of the cells that were defined last. Term k of the q-th of these cells, both
-// counted from 0, is the sum of a weight and two cells. The zero Run says that there is none.
+// Terms declares a range of Count terms for each of the cells that were defined last. Term k of the q-th of these
+// cells, both counted from 0, is the sum of a weight and two cells. The zero Run says that there is none.
 type Terms struct {
 	Count  int
 	Weight Run // Chart.Part says where the weights of a part begin
@@ -93,7 +95,8 @@ func (c *Chart) read(θ *structured.Potentials, b int, rate float64) {
 // Part returns the weight of the first entry of a part; the others follow.
 func (c *Chart) Part(k int) int { return c.parts[k] }
 
-// Reserve numbers n cells, of which it returns the first; the others follow. Those that are never defined have no derivation.
+// Reserve numbers n cells, of which it returns the first; the others follow. Those that are never defined have no
+// derivation.
 func (c *Chart) Reserve(n int) (first int) {
 	first = c.cells
 	c.cells += n
@@ -103,8 +106,8 @@ func (c *Chart) Reserve(n int) (first int) {
 	return first
 }
 
-// Define begins the definition of n cells, first + q·step: the next calls of Sum say what their terms are. The cells of the terms
-// must have been defined before, or never are. With n = 0 these calls do nothing.
+// Define begins the definition of n cells, first + q·step: the next calls of Sum say what their terms are. The cells of
+// the terms must have been defined before, or never are. With n = 0 these calls do nothing.
 func (c *Chart) Define(first, step, n int) {
 	if c.none = n == 0; c.none {
 		return
@@ -122,8 +125,8 @@ func (c *Chart) Cells(n int) (first int) {
 	return first
 }
 
-// Sum gives each of the cells that were declared last more terms, which come after those that it has. Among terms that tie the best
-// output has the first.
+// Sum gives each of the cells that were declared last more terms, which come after those that it has. Among terms that
+// tie the best output has the first.
 func (c *Chart) Sum(t Terms) {
 	if c.none || t.Count <= 0 {
 		return

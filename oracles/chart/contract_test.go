@@ -63,8 +63,10 @@ var long = map[string]func(r *rand.Rand) *structured.Potentials{
 		})
 		return θ
 	},
-	"projective tree":               func(*rand.Rand) *structured.Potentials { return longTree(trees.SpanningTree{}, 24) },
-	"projective tree with siblings": func(*rand.Rand) *structured.Potentials { return longTree(trees.SpanningTree{Siblings: true}, 18) },
+	"projective tree": func(*rand.Rand) *structured.Potentials { return longTree(trees.SpanningTree{}, 24) },
+	"projective tree with siblings": func(*rand.Rand) *structured.Potentials {
+		return longTree(trees.SpanningTree{Siblings: true}, 18)
+	},
 	"constituent tree": func(*rand.Rand) *structured.Potentials {
 		θ, offsets := new(structured.Potentials), []int{0, 1, 1 + 20*20}
 		θ.Reshape(constituents.Form(4), offsets, func(string) []int { return offsets })
@@ -105,8 +107,8 @@ func longTree(tree trees.SpanningTree, n int) *structured.Potentials {
 	return θ
 }
 
-// Kernels answer as the references do on long examples, some of whose potentials are −∞: best outputs, the K best, sums, and
-// marginals. Where sums are exact, they find the same best output among those that tie.
+// Kernels answer as the references do on long examples, some of whose potentials are −∞: best outputs, the K best,
+// sums, and marginals. Where sums are exact, they find the same best output among those that tie.
 func TestKernelsAgainstCharts(t *testing.T) {
 	for _, k := range registry.All {
 		form := long[k.Name()]

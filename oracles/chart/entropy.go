@@ -6,9 +6,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Entropy writes the entropy in nats of the Gibbs distribution of every example at temperature μ: the sum of the entropies of the
-// choices of its derivations. Nothing is subtracted, so errors are relative to the entropy, whatever the scores. NaN for potentials
-// that are not valid or allow no output.
+// Entropy writes the entropy in nats of the Gibbs distribution of every example at temperature μ: the sum of the
+// entropies of the choices of its derivations. Nothing is subtracted, so errors are relative to the entropy, whatever
+// the scores. NaN for potentials that are not valid or allow no output.
 func (o *Oracle) Entropy(θ *structured.Potentials, μ float64, value []float64) {
 	o.sums(θ, μ, nil, func(b int, logZ float64) {
 		value[b] = o.choices(θ, b, logZ, func(cell int, terms []float64) (sum float64) {
@@ -22,9 +22,9 @@ func (o *Oracle) Entropy(θ *structured.Potentials, μ float64, value []float64)
 	})
 }
 
-// Divergence writes the Kullback–Leibler divergence KL(p‖q) in nats, of the Gibbs distributions of every example of two potentials
-// of the same form at temperature μ: the sum of the divergences of the choices of derivations. +∞ if q forbids what p does not; NaN
-// as in Entropy.
+// Divergence writes the Kullback–Leibler divergence KL(p‖q) in nats, of the Gibbs distributions of every example of two
+// potentials of the same form at temperature μ: the sum of the divergences of the choices of derivations. +∞ if q
+// forbids what p does not; NaN as in Entropy.
 func (o *Oracle) Divergence(p, q *structured.Potentials, μ float64, value []float64) {
 	if o.other == nil {
 		o.other = New(o.declare)
@@ -69,8 +69,10 @@ func (o *Oracle) Divergence(p, q *structured.Potentials, μ float64, value []flo
 	})
 }
 
-// choices sums what a function says of the terms of every cell of the open example, weighted by the probability of the cell.
-func (o *Oracle) choices(θ *structured.Potentials, b int, logZ float64, of func(cell int, terms []float64) float64) float64 {
+// choices sums what a function says of the terms of every cell of the open example, weighted by the probability of the
+// cell.
+func (o *Oracle) choices(θ *structured.Potentials, b int, logZ float64,
+	of func(cell int, terms []float64) float64) float64 {
 	if θ.Outputs[b] == θ.Outputs[b+1] {
 		return 0
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// The bounds hold where forbidden weights keep the largest score from all outputs: exponentials that cells share are then scaled
-// by what none of them has. Steps from label 0 are forbidden, and so both outputs have the score of label 1 at position 0.
+// The bounds hold where forbidden weights keep the largest score from all outputs: exponentials that cells share are
+// then scaled by what none of them has. Steps from label 0 are forbidden, and so both outputs have the score of label 1
+// at position 0.
 func TestRoundingOfHiddenScores(t *testing.T) {
 	r, never := rand.New(rand.NewPCG(1, 7)), float32(math.Inf(-1))
 	θ, rest, o := new(structured.Potentials), new(structured.Potentials), chart.New(chain.Declare)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Seven references take the contract, whose samples cost most: fewer repetitions than of a kernel's own test show as much.
+// Seven references take the contract, whose samples cost most: fewer repetitions than of a kernel's own test show as
+// much.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if os.Getenv("RAPID_CHECKS") == "" {

@@ -2,11 +2,12 @@ package chart
 
 import "github.com/dsp-go/dsp/structured/sys/vec"
 
-// outside holds probabilities: of each cell, that an output's derivation has it, and of each weight, how often it is expected to.
+// outside holds probabilities: of each cell, that an output's derivation has it, and of each weight, how often it is
+// expected to.
 type outside struct{ cell, weight []float64 }
 
-// compute distributes the probability of each cell among its terms by their shares, from the last cell to the first. So whatever
-// rounds, the result is a distribution over derivations. There is some output.
+// compute distributes the probability of each cell among its terms by their shares, from the last cell to the first. So
+// whatever rounds, the result is a distribution over derivations. There is some output.
 func (out *outside) compute(c *Chart, in *inside) {
 	out.begin(c)
 	out.cell[c.root()] = 1

@@ -17,7 +17,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// instance is a small batch of a kind with a chart, another of its form, and the outputs of an example with their probabilities.
+// instance is a small batch of a kind with a chart, another of its form, and the outputs of an example with their
+// probabilities.
 type instance struct {
 	θ, other *structured.Potentials // other has 0 where θ is −∞
 	μ        float64
@@ -86,7 +87,8 @@ func TestHessianProduct(t *testing.T) {
 			want.Add(x.b, y.Values, float32(x.p[i]*(x.other.Score(x.b, y.Values)-mean)/x.μ))
 		}
 		for k := range want.Parts {
-			oracletest.NearAll(t, want.Parts[k].Name, product.Parts[k].Of(x.b), want.Parts[k].Of(x.b), 2e-5*float64(1+len(x.outputs))/10)
+			oracletest.NearAll(t, want.Parts[k].Name, product.Parts[k].Of(x.b), want.Parts[k].Of(x.b),
+				2e-5*float64(1+len(x.outputs))/10)
 		}
 		oracletest.Near(t, "variance", product.Dot(x.b, x.other), (square-mean*mean)/x.μ, 1e-4*(1+square)/x.μ)
 	})
@@ -152,7 +154,8 @@ func TestLongChain(t *testing.T) {
 		o.Max(θ, y[i], value[i][:])
 		o.Exp(θ, 1, sum[i][:], nil)
 	}
-	if !slices.Equal(y[0], y[1]) || value[0] != value[1] || !(math.Abs(sum[0][0]-sum[1][0]) <= oracles.Rounding(kernel, θ, 0, 1)+1e-6) {
+	if !slices.Equal(y[0], y[1]) || value[0] != value[1] ||
+		!(math.Abs(sum[0][0]-sum[1][0]) <= oracles.Rounding(kernel, θ, 0, 1)+1e-6) {
 		t.Errorf("best %g, sum %g; the kernel's are %g and %g", value[0], sum[0], value[1], sum[1])
 	}
 	var list oracles.KBest
@@ -170,7 +173,8 @@ func TestNoCells(t *testing.T) {
 	θ := chainOf(1, 2)
 	o, value := chart.New(func(c *chart.Chart, _ *structured.Potentials, _ int) {
 		c.Cells(1)
-		c.Sum(chart.Terms{Count: 2, Weight: chart.Run{At: c.Part(0), PerTerm: 1}, Place: chart.At(1), Number: chart.Run{PerTerm: 1}})
+		c.Sum(chart.Terms{Count: 2, Weight: chart.Run{At: c.Part(0), PerTerm: 1}, Place: chart.At(1),
+			Number: chart.Run{PerTerm: 1}})
 		c.Cells(0)
 		c.Sum(chart.Terms{Count: 2, Weight: chart.At(c.Part(0)), Place: chart.At(1)})
 	}), make([]float64, 1)

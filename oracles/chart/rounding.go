@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// bounds holds bounds on what the recurrence rounds, of each cell over all its derivations. With unit u = 2⁻⁵³, and for a cell of n
-// terms t_k = (w_k + x_k) + y_k, where all numbers are scores over μ:
+// bounds holds bounds on what the recurrence rounds, of each cell over all its derivations. With unit u = 2⁻⁵³, and for
+// a cell of n terms t_k = (w_k + x_k) + y_k, where all numbers are scores over μ:
 //
 //	size(cell)   = max_k |w_k| + size(x_k) + size(y_k)                     no derivation's Σ|w| is more
 //	most(cell)   = max_k |w_k| + most(x_k) + most(y_k) + log n             |value| is not more; without log n for maxima
@@ -17,34 +17,36 @@ import (
 //	error(cell)  = max_k error(w_k) + error(x_k) + error(y_k) + u·(3·most(cell) + 4·log n + n + 4)
 //	noise(cell)  = max_k noise(x_k) + noise(y_k) + u·(3·most(cell) + 4·log n + 2n + 12 + min(700, 2·most(cell)) + uses(cell))
 //
-// Error bounds how far the value is off: the two additions of a term err by 2u·most; the maximum and log Σ exp are 1-Lipschitz in
-// the largest error of a term. With d_k = t_k − max t, the sum has relative errors u·Σ share_k·|d_k| ≤ u·log n from rounded d_k,
-// since log Σ exp d ≥ 0 makes Σ share·|d| at most the entropy of the shares; 2u from exp, (n−1)·u from additions, and n·e⁻⁷⁰⁰ < u from
-// terms that are left out. The logarithm, of at most log n, errs by 2u of itself, and the last addition by u·most. A maximum has the
-// additions only: u·2·most(cell), without the rest. A weight is rounded where it is divided by μ: error(w) = 2u·|w|, 0 for maxima.
+// Error bounds how far the value is off: the two additions of a term err by 2u·most; the maximum and log Σ exp are
+// 1-Lipschitz in the largest error of a term. With d_k = t_k − max t, the sum has relative errors u·Σ share_k·|d_k| ≤
+// u·log n from rounded d_k, since log Σ exp d ≥ 0 makes Σ share·|d| at most the entropy of the shares; 2u from exp,
+// (n−1)·u from additions, and n·e⁻⁷⁰⁰ < u from terms that are left out. The logarithm, of at most log n, errs by 2u of
+// itself, and the last addition by u·most. A maximum has the additions only: u·2·most(cell), without the rest. A weight
+// is rounded where it is divided by μ: error(w) = 2u·|w|, 0 for maxima.
 //
-// Noise bounds the relative error of the probability that the top-down pass gives to a derivation. The shares of a cell are those of
-// its computed terms, which sum to exp of the computed value but for the error above; along a derivation computed values cancel, and
-// what is left of log p is the sum over its cells of the errors of a term and of a value, the error of log Z, and what shares round:
-// |d_k|·u, where |d_k| ≤ 700 and ≤ 2·most, 4u from exp and the divisions, and the (n−1)·u of their sum. Each probability is a sum of
-// as many as the cell has uses.
+// Noise bounds the relative error of the probability that the top-down pass gives to a derivation. The shares of a cell
+// are those of its computed terms, which sum to exp of the computed value but for the error above; along a derivation
+// computed values cancel, and what is left of log p is the sum over its cells of the errors of a term and of a value,
+// the error of log Z, and what shares round: |d_k|·u, where |d_k| ≤ 700 and ≤ 2·most, 4u from exp and the divisions, and
+// the (n−1)·u of their sum. Each probability is a sum of as many as the cell has uses.
 //
-// Cells that share exponentials (shared.go) err by more where they do not fall back on the above, which S_q ≥ 10⁻⁵⁰ says. The largest
-// v_k may be that of a term whose weight is −∞ for this cell, and far above all that most counts; so bound it by
+// Cells that share exponentials (shared.go) err by more where they do not fall back on the above, which S_q ≥ 10⁻⁵⁰
+// says. The largest v_k may be that of a term whose weight is −∞ for this cell, and far above all that most counts; so
+// bound it by
 //
 //	parts(cell) = max_k most(x_k) + most(y_k)                              over all terms whose cells exist, whatever their weights
 //	far = |top| + parts                                                    |top| + |m| is not more
 //	less = min(116, far + most)                                            −log S_q ≤ (top − w_k) + (m − v_k) of any term is not more
 //
-// The exponents of a product round by u·((top − w_k) + (m − v_k)), whose mean by shares is at most −log S_q + log n; products and the
-// second exponential err by 3u, the logarithm by 2u·less, and the sum m + top, which is the value less log S_q, by
-// u·min(far, most + less). The errors of top and m themselves cancel. What is not lost of a product by e^−less at most, as the top-down
-// pass multiplies them, has exponents of at most 745 + less. So
+// The exponents of a product round by u·((top − w_k) + (m − v_k)), whose mean by shares is at most −log S_q + log n;
+// products and the second exponential err by 3u, the logarithm by 2u·less, and the sum m + top, which is the value less
+// log S_q, by u·min(far, most + less). The errors of top and m themselves cancel. What is not lost of a product by
+// e^−less at most, as the top-down pass multiplies them, has exponents of at most 745 + less. So
 //
 //	error(cell) has u·(3·less + min(far, most + less) + 4) more, and noise(cell) that and u·(min(745 + less, far + most) + 4)
 //
-// What is of second order in u is covered by a factor of 1 + 10⁻⁶, for as long as all bounds that matter are below 10⁻⁷ relative to
-// what they bound.
+// What is of second order in u is covered by a factor of 1 + 10⁻⁶, for as long as all bounds that matter are below 10⁻⁷
+// relative to what they bound.
 type bounds struct {
 	size, most, count, error, noise []float64
 	uses                            []float64 // of cells, as parts of terms
@@ -83,7 +85,8 @@ func (e *bounds) compute(c *Chart, sums bool, weights float64) {
 	}
 }
 
-// bound sets the bounds of a cell. Terms that are −∞ do not count; a cell without others has none itself, and size −∞ says so.
+// bound sets the bounds of a cell. Terms that are −∞ do not count; a cell without others has none itself, and size −∞
+// says so.
 func (e *bounds) bound(c *Chart, g *group, q int, sums bool, weights float64) {
 	cell, n := g.cell(q), 0.0
 	size, most, count, error, noise, parts := minusInf, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -124,9 +127,9 @@ func (e *bounds) bound(c *Chart, g *group, q int, sums bool, weights float64) {
 	e.size[cell], e.most[cell], e.count[cell], e.error[cell], e.noise[cell] = size, most, count, error, noise
 }
 
-// Rounding implements oracles.Rounder; unlike those of kernels, the bound takes a recurrence over all terms (bounds). The best
-// derivation may seem worse than the one that Max finds by the errors of both, and a score in float64 errs by a unit of the
-// derivation's size for each of its weights.
+// Rounding implements oracles.Rounder; unlike those of kernels, the bound takes a recurrence over all terms (bounds).
+// The best derivation may seem worse than the one that Max finds by the errors of both, and a score in float64 errs by
+// a unit of the derivation's size for each of its weights.
 func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	if θ.Outputs[b] == θ.Outputs[b+1] {
 		return 0

@@ -6,14 +6,15 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Where several cells sum over the same cells and differ in weights, as the labels of a position do over those before, and the
-// nonterminals of a span over pairs of symbols, exponentials are shared: with v_k the sum of the cells of term k, and weights w_qk of
-// cell q, all of one part,
+// Where several cells sum over the same cells and differ in weights, as the labels of a position do over those before,
+// and the nonterminals of a span over pairs of symbols, exponentials are shared: with v_k the sum of the cells of term
+// k, and weights w_qk of cell q, all of one part,
 //
 //	log Σ_k exp(w_qk + v_k) = top + m + log S_q,    S_q = Σ_k exp(w_qk − top)·exp(v_k − m)
 //
-// where top is the largest weight of the part, and m the largest v_k. That takes an exponential per weight of the part and one per
-// term, instead of one per term of every cell. Where S_q is so small that products may have been lost, the cell is summed as others.
+// where top is the largest weight of the part, and m the largest v_k. That takes an exponential per weight of the part
+// and one per term, instead of one per term of every cell. Where S_q is so small that products may have been lost, the
+// cell is summed as others.
 
 // leastSum is the least sum for which products below e⁻⁷⁰⁰, which are lost, have shares below 10⁻²⁵⁴.
 const leastSum = 1e-50

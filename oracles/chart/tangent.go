@@ -80,12 +80,14 @@ func (d *tangent) backward(c *Chart, in *inside, out *outside) {
 	}
 }
 
-// HessianProduct writes to, laid out as marginals, the product of the Hessian of μ·log Σ_y exp(⟨θ, 1_y⟩/μ) with a direction, which
-// has the form of θ: the derivative of the marginals along it, Cov(1_y)·d/μ. It is 0 for an example without an allowed output, and
-// NaN where θ is not valid, or the direction not finite. Entries of the direction where θ is −∞ do not matter.
+// HessianProduct writes to, laid out as marginals, the product of the Hessian of μ·log Σ_y exp(⟨θ, 1_y⟩/μ) with a
+// direction, which has the form of θ: the derivative of the marginals along it, Cov(1_y)·d/μ. It is 0 for an example
+// without an allowed output, and NaN where θ is not valid, or the direction not finite. Entries of the direction where
+// θ is −∞ do not matter.
 //
 // It costs about twice what Exp does.
-func (o *Oracle) HessianProduct(θ *structured.Potentials, μ float64, direction *structured.Potentials, to *structured.Marginals) {
+func (o *Oracle) HessianProduct(θ *structured.Potentials, μ float64, direction *structured.Potentials,
+	to *structured.Marginals) {
 	to.Like(θ)
 	to.Clear()
 	o.along(θ, μ, direction, func(b int, ok bool) {
@@ -101,8 +103,8 @@ func (o *Oracle) HessianProduct(θ *structured.Potentials, μ float64, direction
 	})
 }
 
-// Expectation writes the expected value of ⟨c, 1_y⟩ of every example under its Gibbs distribution at temperature μ, for any c of the
-// form of θ: 0 and NaN as of HessianProduct.
+// Expectation writes the expected value of ⟨c, 1_y⟩ of every example under its Gibbs distribution at temperature μ, for
+// any c of the form of θ: 0 and NaN as of HessianProduct.
 func (o *Oracle) Expectation(θ *structured.Potentials, μ float64, c *structured.Potentials, value []float64) {
 	clear(value)
 	o.along(θ, μ, c, func(b int, ok bool) {
@@ -112,8 +114,10 @@ func (o *Oracle) Expectation(θ *structured.Potentials, μ float64, c *structure
 	})
 }
 
-// along computes the derivatives of all cells along a direction, of each example that has an output or, with ok false, is not valid.
-func (o *Oracle) along(θ *structured.Potentials, μ float64, direction *structured.Potentials, then func(b int, ok bool)) {
+// along computes the derivatives of all cells along a direction, of each example that has an output or, with ok false,
+// is not valid.
+func (o *Oracle) along(θ *structured.Potentials, μ float64, direction *structured.Potentials,
+	then func(b int, ok bool)) {
 	o.sums(θ, μ, nil, func(b int, logZ float64) {
 		switch {
 		case θ.Outputs[b] == θ.Outputs[b+1] || logZ == minusInf:

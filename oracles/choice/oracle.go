@@ -1,5 +1,5 @@
-// Package choice holds the oracle of choices among candidates (choices.Choice). Everything is exact: Max and Exp take O(C) for C
-// candidates, and the K best O(C + K log K) plus O(log K) for each candidate that enters the list.
+// Package choice holds the oracle of choices among candidates (choices.Choice). Everything is exact: Max and Exp take
+// O(C) for C candidates, and the K best O(C + K log K) plus O(log K) for each candidate that enters the list.
 package choice
 
 import (
@@ -41,7 +41,8 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// largest returns the first candidate with the largest score. Without an allowed candidate it returns candidate 0 and −∞.
+// largest returns the first candidate with the largest score. Without an allowed candidate it returns candidate 0 and
+// −∞.
 func largest(scores []float32) (at int, best float32) {
 	best = minusInf
 	for k, s := range scores {

@@ -56,7 +56,12 @@ func TestAllocations(t *testing.T) {
 	y, value := make([]int32, 3), make([]float64, 3)
 	var best oracles.KBest
 	var u structured.Marginals
-	if n := testing.AllocsPerRun(3, func() { o.Max(θ, y, value); o.TopK(θ, 10, &best); o.Exp(θ, 1, value, &u); o.Exp(θ, 1, value, nil) }); n > 0 {
+	if n := testing.AllocsPerRun(3, func() {
+		o.Max(θ, y, value)
+		o.TopK(θ, 10, &best)
+		o.Exp(θ, 1, value, &u)
+		o.Exp(θ, 1, value, nil)
+	}); n > 0 {
 		t.Errorf("%g allocations", n)
 	}
 }

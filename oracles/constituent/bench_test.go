@@ -15,7 +15,8 @@ func BenchmarkOracle(b *testing.B) {
 		θ := drawn(16, size.words, size.labels)
 		o, value, y := New(), make([]float64, θ.Len()), make([]int32, θ.OutputSize())
 		var u structured.Marginals
-		for name, run := range map[string]func(){"exp": func() { o.Exp(θ, 1, value, &u) }, "max": func() { o.Max(θ, y, value) }} {
+		for name, run := range map[string]func(){"exp": func() { o.Exp(θ, 1, value, &u) },
+			"max": func() { o.Max(θ, y, value) }} {
 			b.Run(fmt.Sprintf("n=%d,R=%d/%s", size.words, size.labels, name), func(b *testing.B) {
 				for b.Loop() {
 					run()

@@ -8,8 +8,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Exp sums over all trees, from short spans to long ones. The marginals follow from long spans to short ones: a span (i,j) of the tree is divided
-// behind word k with probability left(i,k)·right(k+1,j)/inside(i,j). Where products leave the range of float64 (products.go), it sums logarithms.
+// Exp sums over all trees, from short spans to long ones. The marginals follow from long spans to short ones: a span
+// (i,j) of the tree is divided behind word k with probability left(i,k)·right(k+1,j)/inside(i,j). Where products leave
+// the range of float64 (products.go), it sums logarithms.
 func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	o.guard.Begin(θ)
 	if u != nil {
@@ -130,7 +131,8 @@ func (o *Oracle) sumLabels(row, length int) {
 	}
 }
 
-// some returns the logarithm of the sum over all labels of a span but 0. Their weights may all be tiny beside that of 0: then it begins anew.
+// some returns the logarithm of the sum over all labels of a span but 0. Their weights may all be tiny beside that of
+// 0: then it begins anew.
 func (o *Oracle) some(row int) float64 {
 	sum := total(o.weights(row)[1:])
 	if sum > leastSum {
@@ -225,7 +227,8 @@ func (o *Oracle) divide(length int) {
 	}
 }
 
-// share adds a probability to the labels of a span from least on, by their weights. logSum is the logarithm of the sum of these.
+// share adds a probability to the labels of a span from least on, by their weights. logSum is the logarithm of the sum
+// of these.
 func (o *Oracle) share(to []float32, row, least int, p, logSum float64) {
 	if p == 0 || logSum == minusInf {
 		return
@@ -243,9 +246,10 @@ func (o *Oracle) share(to []float32, row, least int, p, logSum float64) {
 	}
 }
 
-// Rounding implements oracles.Rounder. The tree has 2n − 1 spans, each with a score and a label. All numbers of the recurrence are at most twice the
-// sum of the largest scores of n spans of every length in size, plus the logarithms of sums; a path to a value meets five operations per span, and
-// sums of n or R exponentials err by as many units. Max compares two trees.
+// Rounding implements oracles.Rounder. The tree has 2n − 1 spans, each with a score and a label. All numbers of the
+// recurrence are at most twice the sum of the largest scores of n spans of every length in size, plus the logarithms of
+// sums; a path to a value meets five operations per span, and sums of n or R exponentials err by as many units. Max
+// compares two trees.
 func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	span, label := oracles.Largest(θ.Parts[0].Of(b)), oracles.Largest(θ.Parts[1].Of(b))
 	width := float64(θ.Parts[1].Width)

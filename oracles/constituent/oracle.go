@@ -32,8 +32,10 @@ type Oracle struct {
 	label []float32 // [n·n×width]
 
 	inside, left, right []float64 // [n·n]; right at j·n + i
-	leftLabel           []float64 // [n·n] over labels of a left child, the maximum or the logarithm of the sum, times the rate; in products the sum of weights
-	rightLabel          []float64 // likewise of a right child
+	// [n·n] over labels of a left child, the maximum or the logarithm of the sum, times the rate; in products the sum of
+	// weights
+	leftLabel  []float64
+	rightLabel []float64 // likewise of a right child
 
 	weight          []float64 // [n·n×width] exp(l − top) of the labels, for sums
 	top             []float64 // [n·n]

@@ -50,14 +50,15 @@ func TestNoTree(t *testing.T) {
 		o.Exp(θ, 1, sum, nil)
 		var list oracles.KBest
 		o.TopK(θ, 2, &list)
-		if !math.IsInf(value[0], -1) || !math.IsInf(sum[0], -1) || list.Count[0] != 0 || slices.ContainsFunc(y, func(l int32) bool { return l != 0 }) {
+		if !math.IsInf(value[0], -1) || !math.IsInf(sum[0], -1) || list.Count[0] != 0 ||
+			slices.ContainsFunc(y, func(l int32) bool { return l != 0 }) {
 			t.Errorf("%d words: value %g, sum %g, %d trees, output %v", n, value[0], sum[0], list.Count[0], y)
 		}
 	}
 }
 
-// Max, TopK and Exp agree on sentences too long to enumerate: the list begins with the max, descends, and has no tree twice; a tree has 2n − 1 spans,
-// and the marginals of labels sum to those of their spans.
+// Max, TopK and Exp agree on sentences too long to enumerate: the list begins with the max, descends, and has no tree
+// twice; a tree has 2n − 1 spans, and the marginals of labels sum to those of their spans.
 func TestLong(t *testing.T) {
 	const count, n, labels, k = 2, 45, 6, 30
 	θ, o := sentences(count, n, labels), constituent.New()

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Sample implements oracles.Sampler. It sums once, from short spans to long ones, and draws every tree from the top: the label of a span, and the word
-// behind which it is divided.
+// Sample implements oracles.Sampler. It sums once, from short spans to long ones, and draws every tree from the top:
+// the label of a span, and the word behind which it is divided.
 func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uint64, to *oracles.Samples) {
 	o.guard.Begin(θ)
 	to.Resize(θ, n)

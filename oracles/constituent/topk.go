@@ -44,8 +44,8 @@ func (o *Oracle) enumerate(θ *structured.Potentials, b int, best *oracles.KBest
 	return best.K
 }
 
-// kindOfCell is what is listed of a span: its insides, whose terms are its splits, and the subtrees that a left or a right child may be, whose terms are
-// labels.
+// kindOfCell is what is listed of a span: its insides, whose terms are its splits, and the subtrees that a left or a
+// right child may be, whose terms are labels.
 type kindOfCell int
 
 const (

@@ -4,8 +4,8 @@ import "math"
 
 const far = math.MaxInt32
 
-// adopt finds a new parent for every orphan, the one closest to the root, among neighbours that are still connected to it. An orphan
-// without one leaves the tree, and its children become orphans.
+// adopt finds a new parent for every orphan, the one closest to the root, among neighbours that are still connected to
+// it. An orphan without one leaves the tree, and its children become orphans.
 func (f *flow) adopt() {
 	for k := 0; k < len(f.orphans); k++ {
 		f.adoptOne(f.orphans[k])
@@ -47,7 +47,8 @@ func (f *flow) adoptOne(v int32) {
 	n.tree, n.parent = free, none
 }
 
-// carries reports whether arc a has capacity left towards its tail, in the source's tree, or towards its head, in the sink's.
+// carries reports whether arc a has capacity left towards its tail, in the source's tree, or towards its head, in the
+// sink's.
 func (f *flow) carries(a int32, t tree) bool {
 	if t == source {
 		a = f.arcs[a].sister
@@ -55,7 +56,8 @@ func (f *flow) carries(a int32, t tree) bool {
 	return f.arcs[a].left > 0
 }
 
-// distance returns the number of arcs from v to the root, or far if v hangs from an orphan. It stamps the nodes on the way.
+// distance returns the number of arcs from v to the root, or far if v hangs from an orphan. It stamps the nodes on the
+// way.
 func (f *flow) distance(v int32) int32 {
 	nodes, arcs := f.nodes, f.arcs
 	d, u := int32(0), v

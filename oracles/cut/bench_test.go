@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
-// image draws a grid of pixels with 4 or 8 neighbours: blobs with noise, and Potts edges that are weak where the colours differ.
+// image draws a grid of pixels with 4 or 8 neighbours: blobs with noise, and Potts edges that are weak where the
+// colours differ.
 func image(height, width, neighbours int) *structured.Potentials {
 	r := rand.New(rand.NewPCG(1, 2))
 	n, g := height*width, &structured.Graph{}

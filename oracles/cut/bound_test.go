@@ -12,19 +12,21 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
-// Many edges that lack next to nothing lack something together: the bound says so, and the answer does not count as the best.
+// Many edges that lack next to nothing lack something together: the bound says so, and the answer does not count as the
+// best.
 func TestSlightLack(t *testing.T) {
 	const pairs = 1860
 	g, θ := &structured.Graph{}, new(structured.Potentials)
 	for e := range int32(pairs) {
 		g.Ends = append(g.Ends, [2]int32{2 * e, 2*e + 1})
 	}
-	θ.Reshape(graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}.Form(2, 0), []int{0, 2 * pairs}, func(table string) []int {
-		if table == graphs.EdgeRows {
-			return []int{0, pairs}
-		}
-		return []int{0, 2 * pairs}
-	})
+	θ.Reshape(graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}.Form(2, 0),
+		[]int{0, 2 * pairs}, func(table string) []int {
+			if table == graphs.EdgeRows {
+				return []int{0, pairs}
+			}
+			return []int{0, 2 * pairs}
+		})
 	θ.Graphs = []*structured.Graph{g}
 	clear(θ.Parts[0].Values)
 	for e := range pairs {
@@ -49,8 +51,8 @@ func TestSlightLack(t *testing.T) {
 	}
 }
 
-// With edges that lack nothing, next to nothing or much, no labels score above the bound, and answers that count as exact are the best: of Max, and
-// every one of TopK.
+// With edges that lack nothing, next to nothing or much, no labels score above the bound, and answers that count as
+// exact are the best: of Max, and every one of TopK.
 func TestBoundsOfSlightLack(t *testing.T) {
 	r, kind := rand.New(rand.NewPCG(4, 4)), graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}
 	exactly, inexactly := 0, 0

@@ -6,15 +6,16 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// clamping finds what it costs to move single nodes to the other side of a minimum cut, each time from the residual network that is left
-// (Kohli and Torr 2005).
+// clamping finds what it costs to move single nodes to the other side of a minimum cut, each time from the residual
+// network that is left (Kohli and Torr 2005).
 //
-// To move v from the source's side to the sink's, connect v with the sink by an arc of unlimited capacity. The cost is the flow that this
-// adds. All of it comes from the source's tree, since nothing else is connected with the source, and ends in v. So one tree grows from v,
-// and takes in the capacity that is left from the source wherever it meets some. Usually it needs a few nodes only.
+// To move v from the source's side to the sink's, connect v with the sink by an arc of unlimited capacity. The cost is
+// the flow that this adds. All of it comes from the source's tree, since nothing else is connected with the source, and
+// ends in v. So one tree grows from v, and takes in the capacity that is left from the source wherever it meets some.
+// Usually it needs a few nodes only.
 //
-// The flow stays in v, as capacity from the source that is left there: that moves costs between labels and changes no cut's cost. The next
-// node finds it close by.
+// The flow stays in v, as capacity from the source that is left there: that moves costs between labels and changes no
+// cut's cost. The next node finds it close by.
 type clamping struct {
 	side    []tree // of every node, in the final trees
 	touched []int32
@@ -30,8 +31,8 @@ func (c *clamping) begin(f *flow) {
 	f.clock = 0
 }
 
-// cost returns how much a cut must cost more to have v on the other side, +∞ if there is no such cut. A node that is in no tree may change
-// sides for nothing.
+// cost returns how much a cut must cost more to have v on the other side, +∞ if there is no such cut. A node that is in
+// no tree may change sides for nothing.
 func (c *clamping) cost(f *flow, v int32) float64 {
 	if c.side[v] == free {
 		return 0

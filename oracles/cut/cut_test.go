@@ -14,7 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
-// On grids that are narrow enough for a junction tree, both oracles find the same score, with real potentials and some forbidden labels.
+// On grids that are narrow enough for a junction tree, both oracles find the same score, with real potentials and some
+// forbidden labels.
 func TestJunctionTreeAgrees(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -33,7 +34,8 @@ func TestJunctionTreeAgrees(t *testing.T) {
 	}
 }
 
-// Every max-marginal is the maximum with the other label forbidden, on grids whose labels depend on each other over long distances.
+// Every max-marginal is the maximum with the other label forbidden, on grids whose labels depend on each other over
+// long distances.
 func TestMaxMarginalsAreClampedMaxima(t *testing.T) {
 	for _, neighbours := range []int{4, 8} {
 		θ, o := noise(20, 23, neighbours), cut.New()
@@ -109,8 +111,10 @@ func TestTruncation(t *testing.T) {
 		error string
 	}{
 		{"table", pair(graphs.Own, [4]float32{}, []float32{0, 1, 1, 0.5}), 1,
-			"example 0: edge 0 between variables 0 and 1 scores labels 00, 01, 10, 11 with 0, 1, 1, 0.5: expected equal labels to score at least as much"},
-		{"two edges of a pair", pair(graphs.Own, [4]float32{}, []float32{0, 0, 0, 0.5}, []float32{0, 1, 1, 0}, []float32{0, 1, 0, 0}), 1, "edge 1 between variables 1 and 0"},
+			"example 0: edge 0 between variables 0 and 1 scores labels 00, 01, 10, 11 with 0, 1, 1, 0.5: expected equal " +
+				"labels to score at least as much"},
+		{"two edges of a pair", pair(graphs.Own, [4]float32{}, []float32{0, 0, 0, 0.5}, []float32{0, 1, 1, 0},
+			[]float32{0, 1, 0, 0}), 1, "edge 1 between variables 1 and 0"},
 		{"Potts", pair(graphs.Potts, [4]float32{}, []float32{-0.5}), 1, "with -0.5, 0, 0, -0.5"},
 		{"forbidden equal labels", pair(graphs.Own, [4]float32{}, []float32{minusInf, 0, 0, 1}), 1, "with -Inf, 0, 0, 1"},
 		{"rounding", pair(graphs.Own, [4]float32{}, []float32{1, 1, 1.0000001, 1}), 0, ""},
@@ -124,7 +128,8 @@ func TestTruncation(t *testing.T) {
 		}
 		o.ResetTruncated()
 		err := o.Check(c.θ)
-		if c.error == "" && err != nil || c.error != "" && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), c.error)) {
+		if c.error == "" && err != nil || c.error != "" &&
+			(!structured.IsBadInput(err) || !strings.Contains(err.Error(), c.error)) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if o.Truncated() != 0 {
@@ -138,7 +143,8 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// A truncated oracle still finds the best labels of the truncated potentials: those whose scores of different labels fall.
+// A truncated oracle still finds the best labels of the truncated potentials: those whose scores of different labels
+// fall.
 func TestTruncatedMax(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	kind := graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}

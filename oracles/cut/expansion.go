@@ -7,12 +7,14 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Expansion finds good labels of graphs.Pairwise with any number of labels, by alpha-expansion (Boykov, Veksler and Zabih 2001). A move
-// lets any variables change to one label α at once; the best move for each α is a cut. Moves go on until none raises the score.
+// Expansion finds good labels of graphs.Pairwise with any number of labels, by alpha-expansion (Boykov, Veksler and
+// Zabih 2001). A move lets any variables change to one label α at once; the best move for each α is a cut. Moves go on
+// until none raises the score.
 //
-// The labels need not be the best. With Potts edges that favour equal labels no single move can raise their score, and the score lies
-// below the maximum by at most what the labels lose on edges, relative to equal ones, in the best labeling. Where a move is
-// not submodular, its edges are truncated and counted, as in Oracle; the score still never falls.
+// The labels need not be the best. With Potts edges that favour equal labels no single move can raise their score, and
+// the score lies below the maximum by at most what the labels lose on edges, relative to equal ones, in the best
+// labeling. Where a move is not submodular, its edges are truncated and counted, as in Oracle; the score still never
+// falls.
 type Expansion struct {
 	guard     oracles.Guard
 	network   network
@@ -83,8 +85,8 @@ func best(node []float32, labels int, y []int32) {
 	}
 }
 
-// readMove sets the capacities to those of a move from labels y to label α: 0 keeps a variable's label, 1 changes it. It returns false if
-// that leaves some variable without labels.
+// readMove sets the capacities to those of a move from labels y to label α: 0 keeps a variable's label, 1 changes it.
+// It returns false if that leaves some variable without labels.
 func (w *network) readMove(θ *structured.Potentials, b int, y []int32, α int) bool {
 	kind, g, labels := θ.Structure.(graphs.Pairwise).Edges, θ.Graphs[b], θ.Parts[0].Width
 	node, edge := θ.Parts[0].Of(b), θ.Parts[1].Of(b)

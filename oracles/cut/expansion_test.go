@@ -11,8 +11,9 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
-// With Potts edges that favour equal labels, no expansion raises the score, which lies below the best one by at most what the best labels
-// lose on edges. With any edges the value is a score that is not above the best, nor below that of the best label of each variable.
+// With Potts edges that favour equal labels, no expansion raises the score, which lies below the best one by at most
+// what the best labels lose on edges. With any edges the value is a score that is not above the best, nor below that of
+// the best label of each variable.
 func TestExpansion(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	x, exact, inexact := cut.NewExpansion(), 0, 0

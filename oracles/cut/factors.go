@@ -8,11 +8,12 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// Solve finds the best assignment of a factor graph by one cut. Variables have one or two states. After exchanging the states of some variables
-// where that helps, factors of two variables must be submodular in sum, and so must those of more, which have nothing forbidden: a term
-// a·x_1…x_k of more than two variables with a > 0 is the maximum over another variable w of a·w·(x_1 + … + x_k − k + 1), and one with a < 0 of
-// three variables becomes such a term of their opposites (Kolmogorov and Zabih 2004, section 5). States are exchanged only if no factor has
-// more than two variables. The error names the factor that keeps a cut from being exact.
+// Solve finds the best assignment of a factor graph by one cut. Variables have one or two states. After exchanging the
+// states of some variables where that helps, factors of two variables must be submodular in sum, and so must those of
+// more, which have nothing forbidden: a term a·x_1…x_k of more than two variables with a > 0 is the maximum over
+// another variable w of a·w·(x_1 + … + x_k − k + 1), and one with a < 0 of three variables becomes such a term of their
+// opposites (Kolmogorov and Zabih 2004, section 5). States are exchanged only if no factor has more than two variables.
+// The error names the factor that keeps a cut from being exact.
 //
 // States are nil if every assignment is forbidden.
 func Solve(m *factors.Model) (states []int, err error) {
@@ -27,8 +28,8 @@ func Solve(m *factors.Model) (states []int, err error) {
 	return q.solve(flip), nil
 }
 
-// quadratic is a factor graph of variables with two states, as scores of single variables and of pairs. The first variables are the model's;
-// the others stand for products.
+// quadratic is a factor graph of variables with two states, as scores of single variables and of pairs. The first
+// variables are the model's; the others stand for products.
 type quadratic struct {
 	model *factors.Model
 	node  [][2]float64
@@ -95,7 +96,8 @@ func (q *quadratic) add(k int, f factors.Factor) error {
 	return q.products(k, scope, slices.Clone(f.Table))
 }
 
-// pair adds scores of factor k for the states of u, then v. They come from numbers whose absolute values add up to size.
+// pair adds scores of factor k for the states of u, then v. They come from numbers whose absolute values add up to
+// size.
 func (q *quadratic) pair(k, u, v int, θ [2][2]float64, size float64) {
 	if u > v {
 		u, v, θ[0][1], θ[1][0] = v, u, θ[1][0], θ[0][1]
@@ -118,11 +120,13 @@ func (q *quadratic) pair(k, u, v int, θ [2][2]float64, size float64) {
 func (q *quadratic) products(k int, scope []int, table []float64) error {
 	for _, x := range table {
 		if math.IsInf(x, -1) {
-			return fmt.Errorf("factor %d has %d variables and forbids some of their states: cuts take zeros in factors of at most two variables", k, len(scope))
+			return fmt.Errorf("factor %d has %d variables and forbids some of their states: cuts take zeros in factors "+
+				"of at most two variables", k, len(scope))
 		}
 	}
 	size := sum(table)
-	for step := 1; step < len(table); step *= 2 { // Möbius inversion: table[i] becomes the coefficient of the product of the variables in i
+	// Möbius inversion: table[i] becomes the coefficient of the product of the variables in i
+	for step := 1; step < len(table); step *= 2 {
 		for i := range table {
 			if i&step != 0 {
 				table[i] -= table[i^step]

@@ -14,8 +14,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/oracletest"
 )
 
-// drawPairs draws a binary factor graph whose pairs favour equal states after exchanging the states of some variables. Some pairs have several
-// factors, of which only the sum is submodular, and some entries are forbidden.
+// drawPairs draws a binary factor graph whose pairs favour equal states after exchanging the states of some variables.
+// Some pairs have several factors, of which only the sum is submodular, and some entries are forbidden.
 func drawPairs(r *rand.Rand) *factors.Model {
 	m, flip := &factors.Model{}, []int{}
 	for range 2 + r.IntN(7) {
@@ -91,7 +91,8 @@ func TestSolvePairs(t *testing.T) {
 	})
 }
 
-// Every submodular table of three variables has an exact cut, and so do products of more variables with positive factors.
+// Every submodular table of three variables has an exact cut, and so do products of more variables with positive
+// factors.
 func TestSolveWideFactors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
@@ -125,12 +126,16 @@ func TestSolveRefuses(t *testing.T) {
 		want string
 	}{
 		{factors.Model{States: []int{2, 3}}, "variable 1 has 3 states"},
-		{factors.Model{States: []int{2, 2, 2}, Factors: []factors.Factor{pair(0, 1, 1, 0, 0, 1), pair(1, 2, 1, 0, 0, 1), pair(2, 0, 0, 1, 0, 0)}},
+		{factors.Model{States: []int{2, 2, 2},
+			Factors: []factors.Factor{pair(0, 1, 1, 0, 0, 1), pair(1, 2, 1, 0, 0, 1), pair(2, 0, 0, 1, 0, 0)}},
 			"is in a loop with an odd number of factors that favour different states"},
-		{factors.Model{States: []int{2, 2, 2}, Factors: []factors.Factor{{Scope: []int{0, 1, 2}, Table: []float64{0, 0, 0, 0, 0, 0, 1, 0}}}}, "factor 0"},
-		{factors.Model{States: []int{2, 2, 2}, Factors: []factors.Factor{{Scope: []int{0, 1, 2}, Table: []float64{0, 0, 0, 0, 0, 0, math.Inf(-1), 0}}}},
+		{factors.Model{States: []int{2, 2, 2},
+			Factors: []factors.Factor{{Scope: []int{0, 1, 2}, Table: []float64{0, 0, 0, 0, 0, 0, 1, 0}}}}, "factor 0"},
+		{factors.Model{States: []int{2, 2, 2},
+			Factors: []factors.Factor{{Scope: []int{0, 1, 2}, Table: []float64{0, 0, 0, 0, 0, 0, math.Inf(-1), 0}}}},
 			"factor 0 has 3 variables and forbids"},
-		{factors.Model{States: []int{2, 2, 2, 2}, Factors: []factors.Factor{{Scope: []int{0, 1, 2, 3}, Table: []float64{15: -1}}}},
+		{factors.Model{States: []int{2, 2, 2, 2},
+			Factors: []factors.Factor{{Scope: []int{0, 1, 2, 3}, Table: []float64{15: -1}}}},
 			"factor 0 has a negative term of 4 variables"},
 	} {
 		if _, err := cut.Solve(&test.m); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -2,14 +2,16 @@ package cut
 
 import "math"
 
-// flow is a maximum flow from a source to a sink and the minimum cut that it proves, by the algorithm of Boykov and Kolmogorov (2004).
+// flow is a maximum flow from a source to a sink and the minimum cut that it proves, by the algorithm of Boykov and
+// Kolmogorov (2004).
 //
-// Two trees grow from the source and from the sink along arcs with capacity left. Where they meet there is a path for more flow. Arcs
-// that the flow fills cut off parts of the trees, which look for new parents. In the end the trees do not meet, and the sink's tree holds
-// the nodes that can still reach the sink: the smallest sink side of all minimum cuts.
+// Two trees grow from the source and from the sink along arcs with capacity left. Where they meet there is a path for
+// more flow. Arcs that the flow fills cut off parts of the trees, which look for new parents. In the end the trees do
+// not meet, and the sink's tree holds the nodes that can still reach the sink: the smallest sink side of all minimum
+// cuts.
 //
-// The arithmetic is that of float64: exact if the capacities are multiples of a power of two and their sum stays below 2⁵³ times it,
-// and else with a relative error of about 1e-16 per arc and path. Capacities may be +∞.
+// The arithmetic is that of float64: exact if the capacities are multiples of a power of two and their sum stays below
+// 2⁵³ times it, and else with a relative error of about 1e-16 per arc and path. Capacities may be +∞.
 type flow struct {
 	nodes   []node // [V+1]; the last one only ends the arcs of the one before
 	arcs    []arc
@@ -74,7 +76,8 @@ func (f *flow) maximise() bool {
 	return true
 }
 
-// exchange sends flow along single arcs from nodes with capacity from the source to nodes with capacity to the sink, which needs no trees.
+// exchange sends flow along single arcs from nodes with capacity from the source to nodes with capacity to the sink,
+// which needs no trees.
 func (f *flow) exchange() {
 	nodes, arcs := f.nodes, f.arcs
 	for v := range int32(len(nodes) - 1) {
@@ -160,8 +163,8 @@ func (f *flow) grow(v int32) bool {
 	return true
 }
 
-// augment sends as much flow as it can along the path through an arc from the source's tree to the sink's. It returns false if that is
-// infinite. Nodes whose arc from the parent it fills become orphans.
+// augment sends as much flow as it can along the path through an arc from the source's tree to the sink's. It returns
+// false if that is infinite. Nodes whose arc from the parent it fills become orphans.
 func (f *flow) augment(middle int32) bool {
 	nodes, arcs := f.nodes, f.arcs
 	m := &arcs[middle]

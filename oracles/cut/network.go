@@ -20,7 +20,8 @@ type network struct {
 	illegal  []int32   // edges that forbid equal labels only
 }
 
-// slack is how much an edge may lack to be submodular, relative to its potentials, without being counted: what rounding in float32 may cause.
+// slack is how much an edge may lack to be submodular, relative to its potentials, without being counted: what rounding
+// in float32 may cause.
 const slack = 1e-6
 
 // begin gives the network the shape of a graph with n variables. All capacities are 0.
@@ -53,10 +54,11 @@ func (w *network) add(e int, u, v int32, t term, legal bool) {
 	}
 }
 
-// read sets the capacities to the potentials of example b, without labels that have masks. It returns false if they leave some variable without labels.
+// read sets the capacities to the potentials of example b, without labels that have masks. It returns false if they
+// leave some variable without labels.
 //
-// It raises a negative capacity to 0, which lowers the scores of different labels until the edge is submodular (Rother, Kumar, Kolmogorov
-// and Blake 2005).
+// It raises a negative capacity to 0, which lowers the scores of different labels until the edge is submodular (Rother,
+// Kumar, Kolmogorov and Blake 2005).
 func (w *network) read(θ *structured.Potentials, b int, masks oracles.Masks) bool {
 	kind, g := θ.Structure.(graphs.Pairwise).Edges, θ.Graphs[b]
 	node, edge := θ.Parts[0].Of(b), θ.Parts[1].Of(b)
@@ -75,7 +77,8 @@ func (w *network) read(θ *structured.Potentials, b int, masks oracles.Masks) bo
 			fallthrough
 		default:
 			p := edge[4*k : 4*k+4]
-			θ00, θ01, θ10, θ11 = masks.Hide(float64(p[0])), masks.Hide(float64(p[1])), masks.Hide(float64(p[2])), masks.Hide(float64(p[3]))
+			θ00, θ01, θ10, θ11 = masks.Hide(float64(p[0])), masks.Hide(float64(p[1])), masks.Hide(float64(p[2])),
+				masks.Hide(float64(p[3]))
 		}
 		if w.plan.of[e] < 0 {
 			w.nodes[ends[0]].excess += difference(θ00, θ11)
@@ -100,8 +103,8 @@ func (w *network) possible() bool {
 
 // repair raises negative capacities to 0. negative keeps the edges that are changed.
 //
-// If one direction is forbidden, nothing needs to change. For instance, without y_u = 0, y_v = 1, a cost of y_u = 1, y_v = 0 is the same
-// cost of y_u = 1 and the opposite cost of y_v = 1.
+// If one direction is forbidden, nothing needs to change. For instance, without y_u = 0, y_v = 1, a cost of y_u = 1,
+// y_v = 0 is the same cost of y_u = 1 and the opposite cost of y_v = 1.
 func (w *network) repair() {
 	bad := w.negative[:0]
 	for k, e := range w.negative {
@@ -132,7 +135,8 @@ func (w *network) shift(u, v int32, cost float64) {
 	w.nodes[v].excess -= cost
 }
 
-// counted returns the number of pairs of variables that were changed, without those that lack no more than rounding may cause.
+// counted returns the number of pairs of variables that were changed, without those that lack no more than rounding may
+// cause.
 func (w *network) counted() int { return len(w.broken) + len(w.illegal) }
 
 // changed reports whether any pair of variables was changed.

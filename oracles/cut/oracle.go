@@ -11,16 +11,17 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Oracle is the oracle of graphs.Pairwise with two labels and submodular edges: θ(0,0) + θ(1,1) ≥ θ(0,1) + θ(1,0). It finds the best
-// labels by one cut, all max-marginals by a small one for each variable, and the K best labelings by BMMF. There is no sum over all
-// labelings: see WhyNoSums. Labels 0 and 1 that tie come out as 0 for as many variables as possible. The answer for an example has the
-// same bits in every batch.
+// Oracle is the oracle of graphs.Pairwise with two labels and submodular edges: θ(0,0) + θ(1,1) ≥ θ(0,1) + θ(1,0). It
+// finds the best labels by one cut, all max-marginals by a small one for each variable, and the K best labelings by
+// BMMF. There is no sum over all labelings: see WhyNoSums. Labels 0 and 1 that tie come out as 0 for as many variables
+// as possible. The answer for an example has the same bits in every batch.
 //
-// Edges between the same two variables count as one. One that is not submodular is truncated: the oracle lowers the scores of different labels
-// until it is. Then the labels may not be the best, their value is still their score, Bound bounds the best one, and max-marginals are those of
-// the truncated potentials. Truncated counts these edges, but not those that lack at most a millionth of their potentials, which rounding in
-// float32 may cause; Bound counts what they lack, too. An edge that forbids equal labels and allows different ones is not submodular either;
-// truncated, it forbids nothing.
+// Edges between the same two variables count as one. One that is not submodular is truncated: the oracle lowers the
+// scores of different labels until it is. Then the labels may not be the best, their value is still their score, Bound
+// bounds the best one, and max-marginals are those of the truncated potentials. Truncated counts these edges, but not
+// those that lack at most a millionth of their potentials, which rounding in float32 may cause; Bound counts what they
+// lack, too. An edge that forbids equal labels and allows different ones is not submodular either; truncated, it
+// forbids nothing.
 type Oracle struct {
 	guard     oracles.Guard
 	network   network
@@ -67,9 +68,10 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 // Bound implements oracles.Bounder for the latest call of Max, MaxMarginals or TopK.
 func (o *Oracle) Bound(b int) (upper float64, exact bool) { return o.upper[b], o.exact[b] }
 
-// bound sets the bound of an answer that solve has just found. With θ′ ≤ θ the truncated potentials, whose scores of different labels are lower by
-// the lack l_e ≥ 0 of each truncated edge, max_y ⟨θ, 1_y⟩ ≤ max_y ⟨θ′, 1_y⟩ + Σ_e l_e. y attains the maximum of θ′, so the bound is the score of
-// y plus the lack of every truncated edge at whose ends y has equal labels. If there is none, y is the best for θ, too.
+// bound sets the bound of an answer that solve has just found. With θ′ ≤ θ the truncated potentials, whose scores of
+// different labels are lower by the lack l_e ≥ 0 of each truncated edge, max_y ⟨θ, 1_y⟩ ≤ max_y ⟨θ′, 1_y⟩ + Σ_e l_e. y
+// attains the maximum of θ′, so the bound is the score of y plus the lack of every truncated edge at whose ends y has
+// equal labels. If there is none, y is the best for θ, too.
 func (o *Oracle) bound(θ *structured.Potentials, b int, y []int32, score float64) {
 	o.upper[b], o.exact[b] = score, len(o.network.illegal) == 0 && !math.IsNaN(score)
 	if len(o.network.illegal) > 0 {
@@ -144,7 +146,8 @@ func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []floa
 	}
 }
 
-// others writes the max-marginals of the labels that y, the best output, lacks. Those of at most least stay as they are; it reports whether there are any.
+// others writes the max-marginals of the labels that y, the best output, lacks. Those of at most least stay as they
+// are; it reports whether there are any.
 func (o *Oracle) others(y []int32, value float64, to []float64, least float64) (some bool) {
 	o.clamping.begin(&o.network.flow)
 	for v, l := range y {
@@ -217,7 +220,8 @@ func (o *Oracle) Check(θ *structured.Potentials) error {
 		}
 		u, v := θ.Graphs[b].Ends[e][0], θ.Graphs[b].Ends[e][1]
 		t := θ.Structure.(graphs.Pairwise).Table(θ, b, int(e))
-		return structured.BadInput("example %d: edge %d between variables %d and %d scores labels 00, 01, 10, 11 with %g, %g, %g, %g: "+
+		return structured.BadInput("example %d: edge %d between variables %d and %d scores labels 00, 01, 10, "+
+			"11 with %g, %g, %g, %g: "+
 			"expected equal labels to score at least as much in all as different ones", b, e, u, v, t[0], t[1], t[2], t[3])
 	}
 	return nil

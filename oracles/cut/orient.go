@@ -7,10 +7,12 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// rounding is the part of the scores of its factors that a pair may lack to favour equal states: what their sum may lose.
+// rounding is the part of the scores of its factors that a pair may lack to favour equal states: what their sum may
+// lose.
 const rounding = 1e-13
 
-// favours returns 1 if equal states score more in all than different ones, −1 if they score less, and 0 if they score the same.
+// favours returns 1 if equal states score more in all than different ones, −1 if they score less, and 0 if they score
+// the same.
 func (c *couple) favours() int {
 	θ := &c.θ
 	equal, different := θ[0][0]+θ[1][1], θ[0][1]+θ[1][0]
@@ -75,7 +77,8 @@ func (q *quadratic) refuse(c *couple, why string) error {
 	if c.v >= len(q.model.States) {
 		return fmt.Errorf("factor %d %s", c.factor, why)
 	}
-	return fmt.Errorf("factor %d of variables %d and %d %s (the logarithms of all factors of both add up to %.4g, %.4g, %.4g, %.4g for the states 00, 01, 10, 11)",
+	return fmt.Errorf("factor %d of variables %d and %d %s (the logarithms of all factors of both add up to %.4g, %.4g, "+
+		"%.4g, %.4g for the states 00, 01, 10, 11)",
 		c.factor, c.u, c.v, why, c.θ[0][0], c.θ[0][1], c.θ[1][0], c.θ[1][1])
 }
 

@@ -2,11 +2,13 @@ package cut
 
 import "github.com/dsp-go/dsp/structured"
 
-// plan is the flow network of a graph without its capacities. Edges between the same two variables share a pair of arcs.
+// plan is the flow network of a graph without its capacities. Edges between the same two variables share a pair of
+// arcs.
 type plan struct {
 	first []int32 // [V+1] where the arcs that leave each variable begin
 	arcs  []arc   // capacities are 0
-	of    []int32 // [E] the arc from the first end of each edge to its second end; −1 for an edge from a variable to itself
+	// [E] the arc from the first end of each edge to its second end; −1 for an edge from a variable to itself
+	of []int32
 }
 
 // planOf returns the plan of a graph with n variables.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The costs of a term are the potentials of its edge up to a constant, for every table of some numbers that is submodular; the others are
-// those with a negative capacity and those that forbid equal labels only.
+// The costs of a term are the potentials of its edge up to a constant, for every table of some numbers that is
+// submodular; the others are those with a negative capacity and those that forbid equal labels only.
 func TestTerm(t *testing.T) {
 	numbers := []float64{-inf, -1, 0, 2.5}
 	times := func(cost float64, y int) float64 {

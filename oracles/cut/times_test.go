@@ -16,8 +16,9 @@ import (
 )
 
 var (
-	problem = flag.String("problem", "", "file of a Potts graph, for bench/cut.py: V, E (int32); node [V×2] (float32); ends [E×2] (int32); edge [E] (float32)")
-	rounds  = flag.Int("rounds", 5, "number of repetitions with -problem")
+	problem = flag.String("problem", "", "file of a Potts graph, for bench/cut.py: V, E (int32); node [V×2] (float32); "+
+		"ends [E×2] (int32); edge [E] (float32)")
+	rounds = flag.Int("rounds", 5, "number of repetitions with -problem")
 )
 
 // times are seconds per call.

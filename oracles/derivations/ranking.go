@@ -1,6 +1,7 @@
-// Package derivations lists the best derivations of the entries of a table, such as a chart of spans, as far as they are asked for: lazy enumeration
-// (Huang and Chiang 2005, algorithm 3). An entry is the maximum over terms, and the score of a term is the sum of the entries that are its parts, and
-// something of its own. The next best derivation of an entry is another term, or one whose parts are derived in their next best ways.
+// Package derivations lists the best derivations of the entries of a table, such as a chart of spans, as far as they
+// are asked for: lazy enumeration (Huang and Chiang 2005, algorithm 3). An entry is the maximum over terms, and the
+// score of a term is the sum of the entries that are its parts, and something of its own. The next best derivation of
+// an entry is another term, or one whose parts are derived in their next best ways.
 package derivations
 
 import (
@@ -96,7 +97,8 @@ func (r *Ranking) cell(entry int) int32 {
 
 // has finds derivations of a cell until there is one of that rank. It returns false if there is none.
 //
-// The next derivation of a cell needs the successors of the parts of its last one, and so on: cells that wait for those are on a stack.
+// The next derivation of a cell needs the successors of the parts of its last one, and so on: cells that wait for those
+// are on a stack.
 func (r *Ranking) has(at int32, rank int) bool {
 	r.waiting = append(r.waiting[:0], wait{at, rank})
 	for len(r.waiting) > 0 {
@@ -128,9 +130,9 @@ func (c *cell) next() {
 	c.open = c.open[:last]
 }
 
-// succeed offers the successors of the last derivation of a cell, and reports whether it has offered all; else it waits for one. A
-// pair of ranks follows from one other pair only: that with a second part one better or, if that is the best, with a first part one
-// better.
+// succeed offers the successors of the last derivation of a cell, and reports whether it has offered all; else it waits
+// for one. A pair of ranks follows from one other pair only: that with a second part one better or, if that is the
+// best, with a first part one better.
 func (r *Ranking) succeed(at int32, x Derivation) bool {
 	first, then := r.table.Parts(r.cells[at].entry, x.Term)
 	if r.cells[at].parts == 0 {
@@ -142,8 +144,8 @@ func (r *Ranking) succeed(at int32, x Derivation) bool {
 	return first == None || x.Then > 0 || r.offer(at, first, x.First, Derivation{x.Score, x.Term, x.First + 1, 0})
 }
 
-// offer opens a derivation that differs from one with the score y.Score by the successor of a part's derivation, if there is one. It
-// returns false, and waits, if that is not known yet.
+// offer opens a derivation that differs from one with the score y.Score by the successor of a part's derivation, if
+// there is one. It returns false, and waits, if that is not known yet.
 func (r *Ranking) offer(at int32, part int, rank int32, y Derivation) bool {
 	c := r.cell(part)
 	list := r.cells[c].list

@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/derivations"
 )
 
-// graph is a table of its own: entry e has terms whose parts are entries before e. Scores are whole numbers, so that sums are exact and many tie.
+// graph is a table of its own: entry e has terms whose parts are entries before e. Scores are whole numbers, so that
+// sums are exact and many tie.
 type graph [][]term
 
 type term struct {
@@ -76,15 +77,16 @@ func (g graph) score(t *rapid.T, r *derivations.Ranking, entry int, rank int32) 
 	return part.own + g.score(t, r, part.first, x.First) + g.score(t, r, part.then, x.Then)
 }
 
-// An enumeration lists all derivations of every entry, the best first, each once, and their scores are those of what they are made of. A ranking is used again
-// for the next table.
+// An enumeration lists all derivations of every entry, the best first, each once, and their scores are those of what
+// they are made of. A ranking is used again for the next table.
 func TestRanking(t *testing.T) {
 	var r derivations.Ranking
 	rapid.Check(t, func(t *rapid.T) {
 		g := make(graph, rapid.IntRange(1, 4).Draw(t, "entries"))
 		for e := range g {
 			for range rapid.IntRange(0, 2).Draw(t, "terms") {
-				one := term{own: float64(rapid.IntRange(-2, 2).Draw(t, "own")), first: rapid.IntRange(-1, e-1).Draw(t, "first"), then: rapid.IntRange(-1, e-1).Draw(t, "then")}
+				one := term{own: float64(rapid.IntRange(-2, 2).Draw(t, "own")), first: rapid.IntRange(-1, e-1).Draw(t, "first"),
+					then: rapid.IntRange(-1, e-1).Draw(t, "then")}
 				if rapid.IntRange(0, 9).Draw(t, "forbidden") == 0 {
 					one.own = math.Inf(-1)
 				}

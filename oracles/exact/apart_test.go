@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
-// Without edge scores, a graph of any width is answered variable by variable, with the pair marginals of independent variables.
+// Without edge scores, a graph of any width is answered variable by variable, with the pair marginals of independent
+// variables.
 func TestVariablesApart(t *testing.T) {
 	const n, labels = 40, 3
 	g := &structured.Graph{}

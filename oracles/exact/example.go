@@ -71,7 +71,8 @@ func (x *example) table(e int32) []float32 {
 // first reports whether variable v is the first end of edge e.
 func (x *example) first(v, e int32) bool { return x.graph.Ends[e][0] == v }
 
-// with adds to every label of variable v the potential, times scale, of edge e to a variable with label l: scores[k] = below[k] + scale·θ(k, l).
+// with adds to every label of variable v the potential, times scale, of edge e to a variable with label l: scores[k] =
+// below[k] + scale·θ(k, l).
 func (x *example) with(below []float64, v, e int32, l int, scale float64, scores []float64) {
 	y := x.labels
 	switch {

@@ -45,7 +45,8 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	}
 }
 
-// weights are the exponentials of the potentials of edges, relative to the largest in their row of the potentials' part.
+// weights are the exponentials of the potentials of edges, relative to the largest in their row of the potentials'
+// part.
 type weights struct {
 	most  []float64 // [types] the largest potential of a type of edges
 	least float64   // the smallest exponent
@@ -69,8 +70,8 @@ func (o *Oracle) prepareExp(θ *structured.Potentials, μ float64) {
 	o.floor = vec.Grow(o.floor, o.k.lanes)
 }
 
-// tableExps sets to [y×wide] to exp(potential/μ), relative to the largest potential, which it returns. It lowers least to the smallest
-// exponent.
+// tableExps sets to [y×wide] to exp(potential/μ), relative to the largest potential, which it returns. It lowers least
+// to the smallest exponent.
 func (o *Oracle) tableExps(to []float64, from []float32, μ float64, least *float64) float64 {
 	most := float32(math.Inf(-1))
 	for _, x := range from {
@@ -92,16 +93,17 @@ const enough = -345
 // crowd is the number of children after which the row of a parent is normalised.
 const crowd = 16
 
-// forestExp sums over the labels of a forest (Algorithm 9), with probabilities that are scaled at every variable. It returns
-// μ log Σ exp(score/μ). Unless node is nil it sets the marginals. It returns false if the potentials span too much for that.
+// forestExp sums over the labels of a forest (Algorithm 9), with probabilities that are scaled at every variable. It
+// returns μ log Σ exp(score/μ). Unless node is nil it sets the marginals. It returns false if the potentials span too
+// much for that.
 //
 // With n_v = exp(θ_v/μ) and E_v(k, l) = exp(θ(k, l)/μ) for label k of v and label l of its parent,
 //
 //	below_v = n_v ∘ Π_children above / Σ,   above_v(l) = Σ_k below_v(k) E_v(k, l),
 //	P(k, l) = below_v(k) E_v(k, l) r(l),    r(l) = P_parent(l)/above_v(l).
 //
-// A zero must be a zero of the exact sums: no product of two numbers may underflow. So forestExp keeps the smallest positive number in
-// floor, the smallest exponents of potentials included.
+// A zero must be a zero of the exact sums: no product of two numbers may underflow. So forestExp keeps the smallest
+// positive number in floor, the smallest exponents of potentials included.
 func (o *Oracle) forestExp(x *example, μ float64, node, edge []float32) (value float64, ok bool) {
 	o.below, o.above = vec.Grow(o.below, x.n*o.wide), vec.Grow(o.above, x.n*o.wide)
 	if x.n == 0 {
@@ -135,8 +137,8 @@ func (o *Oracle) forestExp(x *example, μ float64, node, edge []float32) (value 
 	return value + moved + μ*log, true
 }
 
-// collectSums computes below and above. It returns the logarithm of the product of all scales and the sum of the edges' potentials that
-// their weights are relative to, or false if a sum is 0.
+// collectSums computes below and above. It returns the logarithm of the product of all scales and the sum of the edges'
+// potentials that their weights are relative to, or false if a sum is 0.
 func (o *Oracle) collectSums(x *example, μ float64, least *float64) (log, moved float64, ok bool) {
 	product, last, children := 1.0, int32(-1), 0
 	scale := func(row []float64) bool {
@@ -169,7 +171,8 @@ func (o *Oracle) collectSums(x *example, μ float64, least *float64) (log, moved
 	return log + math.Log(product), moved, true
 }
 
-// message sets above to the message of variable s.v to its parent. It returns the potential that the edge's weights are relative to.
+// message sets above to the message of variable s.v to its parent. It returns the potential that the edge's weights are
+// relative to.
 func (o *Oracle) message(x *example, s step, μ float64, above, below []float64, least *float64) float64 {
 	switch {
 	case x.kind == graphs.Typed:
@@ -187,7 +190,8 @@ func (o *Oracle) message(x *example, s step, μ float64, above, below []float64,
 	return most
 }
 
-// pottsWeights returns the weights of equal and of different labels, relative to the larger, whose potential it returns, too.
+// pottsWeights returns the weights of equal and of different labels, relative to the larger, whose potential it
+// returns, too.
 func pottsWeights(same float32, μ float64) (equal, different, most float64) {
 	if θ := float64(same); θ > 0 {
 		return 1, math.Exp(-θ / μ), θ
@@ -196,8 +200,8 @@ func pottsWeights(same float32, μ float64) (equal, different, most float64) {
 	}
 }
 
-// pottsSums sets to_l = Σ_k x_k E(k, l) for a Potts edge. It adds the other labels' numbers from both sides, since subtracting x_l from the
-// sum of all would lose digits.
+// pottsSums sets to_l = Σ_k x_k E(k, l) for a Potts edge. It adds the other labels' numbers from both sides, since
+// subtracting x_l from the sum of all would lose digits.
 func (o *Oracle) pottsSums(to, x []float64, same float32, μ float64, least *float64) float64 {
 	equal, different, most := pottsWeights(same, μ)
 	if θ := float64(same); !math.IsInf(θ, -1) {

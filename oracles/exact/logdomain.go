@@ -17,8 +17,9 @@ type logs struct {
 	h, rows, cols []float64    // [wide]
 }
 
-// logExp is forestExp in logarithms, for potentials whose exponentials span too much: an exponential for every pair of labels, up and down.
-// below becomes the logarithm of the sum over each variable's subtree given its label, and above that of the message to the parent.
+// logExp is forestExp in logarithms, for potentials whose exponentials span too much: an exponential for every pair of
+// labels, up and down. below becomes the logarithm of the sum over each variable's subtree given its label, and above
+// that of the message to the parent.
 func (o *Oracle) logExp(x *example, μ float64, node, edge []float32) float64 {
 	g := &o.logs
 	o.below, o.above = vec.Grow(o.below, x.n*o.wide), vec.Grow(o.above, x.n*o.wide)
@@ -61,8 +62,8 @@ func over(x []float64, μ float64) {
 	}
 }
 
-// logTable returns potentials over μ: with an even number those whose rows are labels of the first end, with an odd one those whose rows
-// are labels of the second end.
+// logTable returns potentials over μ: with an even number those whose rows are labels of the first end, with an odd one
+// those whose rows are labels of the second end.
 func (o *Oracle) logTable(x *example, s step, number int32, μ float64) []float64 {
 	g, size := &o.logs, o.y*o.wide
 	if x.kind == graphs.Typed {

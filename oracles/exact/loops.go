@@ -15,8 +15,8 @@ type junctionPlan struct {
 	plan   *junction.Plan
 }
 
-// Fits reports whether exact inference in a graph with n variables needs at most that many table entries; entries is how many it needs at
-// least. A forest needs none. What it finds serves inference later.
+// Fits reports whether exact inference in a graph with n variables needs at most that many table entries; entries is
+// how many it needs at least. A forest needs none. What it finds serves inference later.
 func Fits(g *structured.Graph, n, labels int, most float64) (entries float64, ok bool) {
 	p := planOf(g, n)
 	if p.forest {
@@ -43,7 +43,8 @@ func Fits(g *structured.Graph, n, labels int, most float64) (entries float64, ok
 	return entries, true
 }
 
-// tree returns the junction tree of an example's potentials, divided by μ. Its first n factors are the variables', the others the edges'.
+// tree returns the junction tree of an example's potentials, divided by μ. Its first n factors are the variables', the
+// others the edges'.
 func (x *example) tree(μ float64) *junction.Tree {
 	m := &factors.Model{}
 	w := x.labels

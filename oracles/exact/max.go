@@ -50,8 +50,8 @@ func (o *Oracle) forestMax(x *example, y []int32) {
 	}
 }
 
-// collectMax makes below [V×wide] the best score of each variable's subtree given its label. Unless messages is nil, it sets it to what
-// each variable adds to its parent's row.
+// collectMax makes below [V×wide] the best score of each variable's subtree given its label. Unless messages is nil, it
+// sets it to what each variable adds to its parent's row.
 func (o *Oracle) collectMax(x *example, messages []float64) {
 	o.below = vec.Grow(o.below, x.n*o.wide)
 	o.k.widen(o.below, x.node, x.n, o.y, o.wide, minusInf)
@@ -74,8 +74,8 @@ func (o *Oracle) collectMax(x *example, messages []float64) {
 	}
 }
 
-// raise adds to each label of one end of an edge the maximum over the labels of the other end of scores + θ. The number of the table is
-// odd if the scores are those of the second end.
+// raise adds to each label of one end of an edge the maximum over the labels of the other end of scores + θ. The number
+// of the table is odd if the scores are those of the second end.
 func (o *Oracle) raise(x *example, edge, table int32, to, scores []float64) {
 	switch {
 	case x.kind == graphs.Typed:
@@ -111,7 +111,8 @@ func raisePotts(to, scores []float64, same float64) {
 	}
 }
 
-// given returns, for the labels of variable s.v, the scores of its edge to a parent with label l. The row is valid until the next call.
+// given returns, for the labels of variable s.v, the scores of its edge to a parent with label l. The row is valid
+// until the next call.
 func (o *Oracle) given(x *example, s step, l int32) []float64 {
 	at, y := int(l), o.y
 	switch {

@@ -35,8 +35,8 @@ func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []floa
 	}
 }
 
-// forestMaxMarginals adds to the best score of each variable's subtree, given its label, that of the rest of the forest. Max has prepared
-// the tables.
+// forestMaxMarginals adds to the best score of each variable's subtree, given its label, that of the rest of the
+// forest. Max has prepared the tables.
 func (o *Oracle) forestMaxMarginals(x *example, to []float64) {
 	o.above = vec.Grow(o.above, x.n*o.wide)
 	o.collectMax(x, o.above)

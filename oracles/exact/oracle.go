@@ -16,10 +16,11 @@ import (
 
 // Oracle answers max, top-K, exp and max-marginals for graphs.Pairwise. It keeps its scratch memory between calls.
 type Oracle struct {
-	k        *kernels
-	guard    oracles.Guard
-	y, wide  int       // labels, and numbers per row of scratch
-	tables   []float64 // [2·types × y × wide] of typed edges: as they are, with labels of the first end as rows, and transposed
+	k       *kernels
+	guard   oracles.Guard
+	y, wide int // labels, and numbers per row of scratch
+	// [2·types × y × wide] of typed edges: as they are, with labels of the first end as rows, and transposed
+	tables   []float64
 	table    []float64 // [y×wide] of an edge
 	below    []float64 // [V×wide] what the subtree of a variable says about its labels
 	above    []float64 // [V×wide] the message to the parent; on the way down, the marginals
@@ -62,7 +63,8 @@ func (o *Oracle) types(θ *structured.Potentials) int {
 	return θ.Parts[1].Width / (o.y * o.y)
 }
 
-// typed returns a table of typed edges: 2·type for the labels of the first end as rows, 2·type + 1 for those of the second.
+// typed returns a table of typed edges: 2·type for the labels of the first end as rows, 2·type + 1 for those of the
+// second.
 func (o *Oracle) typed(table int32) []float64 {
 	size := o.y * o.wide
 	return o.tables[int(table)*size:][:size]

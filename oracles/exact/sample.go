@@ -9,8 +9,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Sample implements oracles.Sampler. It sums from the leaves to the roots once, and then draws the labels of every variable given that of its
-// parent, for all samples together. In a graph with loops, it draws those of cliques of the junction tree.
+// Sample implements oracles.Sampler. It sums from the leaves to the roots once, and then draws the labels of every
+// variable given that of its parent, for all samples together. In a graph with loops, it draws those of cliques of the
+// junction tree.
 func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uint64, to *oracles.Samples) {
 	to.Resize(θ, n)
 	o.prepareExp(θ, μ)
@@ -86,8 +87,8 @@ func total(x []float64) float64 {
 	return sum
 }
 
-// weightsGiven sets scores to numbers proportional to the probabilities of the labels of variable s.v, given its parent's label l: below of
-// forestExp times the weights of the edge, which o.table holds where every edge has its own.
+// weightsGiven sets scores to numbers proportional to the probabilities of the labels of variable s.v, given its
+// parent's label l: below of forestExp times the weights of the edge, which o.table holds where every edge has its own.
 func (o *Oracle) weightsGiven(x *example, s step, μ float64, l int32) {
 	y := o.y
 	copy(o.scores, o.rowOf(o.below, s.v)[:y])

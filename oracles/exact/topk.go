@@ -49,11 +49,12 @@ type option struct {
 	a, b  int32
 }
 
-// forestTopK finds the K best labelings of a forest (Algorithm 8): lists take the place of the numbers of forestMax. A root counts as a
-// child of a variable n that has a single label.
+// forestTopK finds the K best labelings of a forest (Algorithm 8): lists take the place of the numbers of forestMax. A
+// root counts as a child of a variable n that has a single label.
 //
-// For a variable v and a label l of its parent, labels[v][l] lists the best labelings of v's subtree, (label of v, rank in v's list for
-// it), and joined[v][l] the best labelings of the parent, given l, with the children up to v: (rank without v, rank in labels[v][l]).
+// For a variable v and a label l of its parent, labels[v][l] lists the best labelings of v's subtree, (label of v, rank
+// in v's list for it), and joined[v][l] the best labelings of the parent, given l, with the children up to v: (rank
+// without v, rank in labels[v][l]).
 func (o *Oracle) forestTopK(x *ranking) int {
 	w, n := x.labels, x.n
 	lists := make([][]option, n*w+1) // of every variable and label, with the children so far
@@ -125,8 +126,8 @@ func merge(lists [][]option, raise []float64, k int) []option {
 	return best
 }
 
-// pairs returns the k best sums of an entry of each of two lists: (rank in a, rank in b). An entry (i, j) has (i+1)(j+1)−1 entries that
-// are at least as good.
+// pairs returns the k best sums of an entry of each of two lists: (rank in a, rank in b). An entry (i, j) has
+// (i+1)(j+1)−1 entries that are at least as good.
 func pairs(a, b []option, k int) []option {
 	var best []option
 	for i := range a {

@@ -20,8 +20,8 @@ type Factor struct {
 // Free marks a variable that is not observed.
 const Free = -1
 
-// Observe returns the model in which variables have the observed states (Free: any). An observed variable leaves every scope, so
-// that it costs nothing, and keeps a single state.
+// Observe returns the model in which variables have the observed states (Free: any). An observed variable leaves every
+// scope, so that it costs nothing, and keeps a single state.
 func (m *Model) Observe(states []int) *Model {
 	o := &Model{States: append([]int(nil), m.States...)}
 	for v, s := range states {
@@ -58,7 +58,8 @@ func (m *Model) slice(f Factor, states []int) Factor {
 	return kept
 }
 
-// Keep returns the model in which each variable has only the listed states, increasing and at least one, numbered anew; a variable that keeps one leaves every scope.
+// Keep returns the model in which each variable has only the listed states, increasing and at least one, numbered anew;
+// a variable that keeps one leaves every scope.
 func (m *Model) Keep(kept [][]int) *Model {
 	k := &Model{States: make([]int, len(m.States))}
 	for v, states := range kept {

@@ -1,7 +1,8 @@
 package factors
 
-// Walk visits the entries of a table with the given sizes in order, in runs along the last variable: n entries from i. The matching
-// entries of another table, in which the variables have the given strides, begin at j and are stride apart.
+// Walk visits the entries of a table with the given sizes in order, in runs along the last variable: n entries from i.
+// The matching entries of another table, in which the variables have the given strides, begin at j and are stride
+// apart.
 func Walk(sizes, strides []int, visit func(i, j, n, stride int)) {
 	last := len(sizes) - 1
 	if last < 0 {

@@ -7,9 +7,10 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// NewForest returns the junction tree of a factor graph without loops: its cliques are scopes of factors, so inference costs as much as reading
-// the tables. Factors whose variables all belong to a larger factor count as part of it; two factors may share one variable at most. The error of a
-// graph with loops names a factor that closes one. It takes linear time, where NewPlan searches for an order.
+// NewForest returns the junction tree of a factor graph without loops: its cliques are scopes of factors, so inference
+// costs as much as reading the tables. Factors whose variables all belong to a larger factor count as part of it; two
+// factors may share one variable at most. The error of a graph with loops names a factor that closes one. It takes
+// linear time, where NewPlan searches for an order.
 func NewForest(m *factors.Model) (*Plan, error) {
 	f := forest{model: m, root: make([]int, len(m.States)), at: make([][]int, len(m.States))}
 	for v := range f.root {
@@ -81,8 +82,8 @@ func (f *forest) covered(scope []int) bool {
 	return false
 }
 
-// breadthFirst lists the variables of each tree from its first one. In the opposite order, the neighbours of a variable that is eliminated are
-// those of a single factor.
+// breadthFirst lists the variables of each tree from its first one. In the opposite order, the neighbours of a variable
+// that is eliminated are those of a single factor.
 func (f *forest) breadthFirst() []int {
 	order, seen := make([]int, 0, len(f.at)), make([]bool, len(f.at))
 	for first := range f.at {

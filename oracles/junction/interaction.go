@@ -7,11 +7,12 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// units is how many parts logarithms of sizes are counted in: whole numbers, so that sums that grow and shrink again stay exact, and ties stay ties.
+// units is how many parts logarithms of sizes are counted in: whole numbers, so that sums that grow and shrink again
+// stay exact, and ties stay ties.
 const units = 1 << 36
 
-// interaction is the graph of variables that share a factor, or a factor that elimination made. What orders are chosen by changes with every
-// edge, so that a variable with very many neighbours costs no more than others.
+// interaction is the graph of variables that share a factor, or a factor that elimination made. What orders are chosen
+// by changes with every edge, so that a variable with very many neighbours costs no more than others.
 type interaction struct {
 	logs       []int64 // [V] units of the logarithm of the number of states
 	weight     []int64 // [V] units of the logarithm of the size of the table that eliminating the variable makes
@@ -79,7 +80,8 @@ func (g *interaction) of(v int) []int {
 	return all
 }
 
-// eliminate joins the neighbours of v and removes v. It returns the variables whose weight or fill may have changed, in order.
+// eliminate joins the neighbours of v and removes v. It returns the variables whose weight or fill may have changed, in
+// order.
 func (g *interaction) eliminate(v int) []int {
 	all := g.of(v)
 	list := slices.Clone(all)

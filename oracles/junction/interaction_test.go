@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// What orders are chosen by is, after every elimination, what counting anew gives; variables that are not reported did not change.
+// What orders are chosen by is, after every elimination, what counting anew gives; variables that are not reported did
+// not change.
 func TestInteractionCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -38,7 +39,8 @@ func TestInteractionCounts(t *testing.T) {
 					}
 				}
 				if g.fill[v] != fill || math.Abs(float64(g.weight[v])/units-weight) > 1e-9 {
-					t.Fatalf("after %v: variable %d has fill %d and weight %v, want %d and %v", order[:k], v, g.fill[v], float64(g.weight[v])/units, fill, weight)
+					t.Fatalf("after %v: variable %d has fill %d and weight %v, want %d and %v", order[:k], v, g.fill[v],
+						float64(g.weight[v])/units, fill, weight)
 				}
 			}
 			if k == len(order) {

@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// draw draws a small model with loops, isolated variables, constants, forbidden entries and variables of a single state.
+// draw draws a small model with loops, isolated variables, constants, forbidden entries and variables of a single
+// state.
 func draw(r *rand.Rand) *factors.Model {
 	m := &factors.Model{}
 	for range r.IntN(7) {

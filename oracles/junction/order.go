@@ -16,14 +16,15 @@ const (
 	MinWeight                  // whose table is smallest
 )
 
-// Order returns an order in which to eliminate the variables of a model. Ties go to the smaller table, then to the lower number.
+// Order returns an order in which to eliminate the variables of a model. Ties go to the smaller table, then to the
+// lower number.
 func Order(m *factors.Model, h Heuristic) []int {
 	order, _ := orderWithin(m, h, math.Inf(1))
 	return order
 }
 
-// orderWithin is Order, but returns no order if the logarithm of the size of some clique's table exceeds most. largest is the logarithm of
-// the largest size so far.
+// orderWithin is Order, but returns no order if the logarithm of the size of some clique's table exceeds most. largest
+// is the logarithm of the largest size so far.
 func orderWithin(m *factors.Model, h Heuristic, most float64) (order []int, largest float64) {
 	g := newInteraction(m, h == MinFill)
 	q := &queue{}

@@ -7,8 +7,9 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// Plan is a junction tree without its tables: cliques of variables such that every factor's scope lies in one of them, and the cliques
-// of each variable are connected (the running intersection property). Cliques come before their parents.
+// Plan is a junction tree without its tables: cliques of variables such that every factor's scope lies in one of them,
+// and the cliques of each variable are connected (the running intersection property). Cliques come before their
+// parents.
 type Plan struct {
 	Cliques []Clique
 	Entries float64 // of all tables together
@@ -26,7 +27,8 @@ type Clique struct {
 	Factors   []int // that its table includes
 }
 
-// NewPlan returns the junction tree of the elimination order, among min-fill and min-weight, that needs fewer table entries.
+// NewPlan returns the junction tree of the elimination order, among min-fill and min-weight, that needs fewer table
+// entries.
 func NewPlan(m *factors.Model) *Plan {
 	fill, weight := planFor(m, Order(m, MinFill)), planFor(m, Order(m, MinWeight))
 	if weight.Entries < fill.Entries {
@@ -35,8 +37,9 @@ func NewPlan(m *factors.Model) *Plan {
 	return fill
 }
 
-// PlanWithin returns the plan of NewPlan if its tables have at most that many entries. Otherwise the plan is nil, and entries is how many some plan
-// that was tried needs at least; where they are very many, that takes less time than the plan itself.
+// PlanWithin returns the plan of NewPlan if its tables have at most that many entries. Otherwise the plan is nil, and
+// entries is how many some plan that was tried needs at least; where they are very many, that takes less time than the
+// plan itself.
 func PlanWithin(m *factors.Model, most float64) (p *Plan, entries float64) {
 	entries = math.Inf(1)
 	for _, h := range []Heuristic{MinFill, MinWeight} {
@@ -57,8 +60,8 @@ func PlanWithin(m *factors.Model, most float64) (p *Plan, entries float64) {
 	return p, entries
 }
 
-// planFor returns the junction tree of an elimination order: a clique of each variable with the neighbours that it has when it is
-// eliminated, unless another clique covers it.
+// planFor returns the junction tree of an elimination order: a clique of each variable with the neighbours that it has
+// when it is eliminated, unless another clique covers it.
 func planFor(m *factors.Model, order []int) *Plan {
 	g := newInteraction(m, false)
 	when := make([]int, len(order))
@@ -95,7 +98,8 @@ func planFor(m *factors.Model, order []int) *Plan {
 	return newPlan(m, absorb(cliques))
 }
 
-// absorb merges a clique into a child that has all of its variables, and returns what remains, children before their parents.
+// absorb merges a clique into a child that has all of its variables, and returns what remains, children before their
+// parents.
 func absorb(cliques []Clique) []Clique {
 	into := make([]int, len(cliques)) // itself, or the child that absorbed it
 	for t := range cliques {
@@ -112,7 +116,8 @@ func absorb(cliques []Clique) []Clique {
 			into[p] = t
 		}
 	}
-	// A merged clique hangs where its topmost member hung. Members are numbered below their parents, so the topmost comes first.
+	// A merged clique hangs where its topmost member hung. Members are numbered below their parents, so the topmost comes
+	// first.
 	merged, depth := make([]Clique, len(cliques)), make([]int, len(cliques))
 	var kept []int
 	for t := len(cliques) - 1; t >= 0; t-- {

@@ -58,8 +58,8 @@ func (t *Tree) singles(over semiring) [][]float64 {
 	return all
 }
 
-// Max returns the best assignment and its value; −∞ if every assignment is forbidden. Among equals it prefers lower states, in the
-// order of the cliques.
+// Max returns the best assignment and its value; −∞ if every assignment is forbidden. Among equals it prefers lower
+// states, in the order of the cliques.
 func (t *Tree) Max() (states []int, value float64) {
 	value = t.collect(maxes)
 	states = make([]int, len(t.model.States))
@@ -86,8 +86,8 @@ func (t *Tree) complete(c int, states []int) {
 	assign(vars, sizes, at, states)
 }
 
-// free returns the variables of a clique that have no states yet, their numbers of states, how far apart these are in the clique's table, and
-// the entry of that table where all of them have state 0.
+// free returns the variables of a clique that have no states yet, their numbers of states, how far apart these are in
+// the clique's table, and the entry of that table where all of them have state 0.
 func (t *Tree) free(c int, states []int) (vars, sizes, strides []int, first int) {
 	q := t.Cliques[c]
 	for k, step := range t.model.Strides(q.Vars) {
@@ -109,8 +109,8 @@ func assign(vars, sizes []int, at int, states []int) {
 	}
 }
 
-// Sample draws assignments with probabilities proportional to the exponentials of their values, after Sum, which must not be −∞: the variables of
-// a clique given those of its parent, from the roots to the leaves.
+// Sample draws assignments with probabilities proportional to the exponentials of their values, after Sum, which must
+// not be −∞: the variables of a clique given those of its parent, from the roots to the leaves.
 func (t *Tree) Sample(r *oracles.Draws, states []int) {
 	for v := range states {
 		states[v] = factors.Free

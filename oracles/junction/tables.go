@@ -32,7 +32,8 @@ func (t *Tree) sizes(vars []int) []int {
 	return s
 }
 
-// stridesIn returns, for each of vars, how far apart its states are in a table over scope; 0 for a variable that scope lacks.
+// stridesIn returns, for each of vars, how far apart its states are in a table over scope; 0 for a variable that scope
+// lacks.
 func (t *Tree) stridesIn(vars, scope []int) []int {
 	place := make(map[int]int, len(scope))
 	for k, step := range t.model.Strides(scope) {
@@ -53,7 +54,8 @@ const (
 	maxes semiring = true
 )
 
-// reduce returns, in to, the sum or the maximum over the entries of clique c that agree with each entry of a table over scope.
+// reduce returns, in to, the sum or the maximum over the entries of clique c that agree with each entry of a table over
+// scope.
 func (t *Tree) reduce(c int, scope []int, over semiring, to []float64) {
 	q := t.Cliques[c]
 	sizes, strides, table := t.sizes(q.Vars), t.stridesIn(q.Vars, scope), t.tables[c]
@@ -94,7 +96,8 @@ func (t *Tree) multiply(c int, scope []int, table []float64) {
 	})
 }
 
-// collect fills the tables and sends messages from the leaves to the roots. It returns the sum or the maximum over all assignments.
+// collect fills the tables and sends messages from the leaves to the roots. It returns the sum or the maximum over all
+// assignments.
 func (t *Tree) collect(over semiring) float64 {
 	value := 0.0
 	if len(t.Cliques) == 0 { // a model without variables
@@ -120,8 +123,8 @@ func (t *Tree) collect(over semiring) float64 {
 	return value
 }
 
-// distribute sends messages from the roots to the leaves, after collect. Then the table of a clique sums up, or maximises, over the
-// other variables.
+// distribute sends messages from the roots to the leaves, after collect. Then the table of a clique sums up, or
+// maximises, over the other variables.
 func (t *Tree) distribute(over semiring) {
 	for c := len(t.Cliques) - 1; c >= 0; c-- {
 		q := t.Cliques[c]

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// option is one of the best assignments of a subtree: its value, the entry of the clique's table, and for every child the rank among the
-// child's options that agree.
+// option is one of the best assignments of a subtree: its value, the entry of the clique's table, and for every child
+// the rank among the child's options that agree.
 type option struct {
 	value float64
 	entry int

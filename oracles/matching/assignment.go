@@ -6,16 +6,18 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// assignment is a linear assignment problem and its solution: every source takes one target or goes without one, at least cost.
-// A target serves at most one source. The cost of a pair is its score with the opposite sign; a pair that is forbidden costs +∞.
+// assignment is a linear assignment problem and its solution: every source takes one target or goes without one, at
+// least cost. A target serves at most one source. The cost of a pair is its score with the opposite sign; a pair that
+// is forbidden costs +∞.
 //
-// A solution has prices v ≤ 0 of the targets, 0 for the targets that no source takes. Source i takes the column with the least
-// c_ij − v_j, which is its own price u_i. So every reduced cost c_ij − v_j − u_i is at least 0, and 0 for the pairs of the matching.
-// If sources and targets are as many and no source may go without, every target is taken and prices of either sign are allowed.
+// A solution has prices v ≤ 0 of the targets, 0 for the targets that no source takes. Source i takes the column with
+// the least c_ij − v_j, which is its own price u_i. So every reduced cost c_ij − v_j − u_i is at least 0, and 0 for the
+// pairs of the matching. If sources and targets are as many and no source may go without, every target is taken and
+// prices of either sign are allowed.
 //
-// Jonker and Volgenant 1987, "A shortest augmenting path algorithm for dense and sparse linear assignment problems". There, a
-// source that may go without a target needs a dummy target, and a target that may be left over a dummy source, which makes the
-// matrix (n+m)². Here the dummy of a source is a number, and left-over targets are those with price 0.
+// Jonker and Volgenant 1987, "A shortest augmenting path algorithm for dense and sparse linear assignment problems".
+// There, a source that may go without a target needs a dummy target, and a target that may be left over a dummy source,
+// which makes the matrix (n+m)². Here the dummy of a source is a number, and left-over targets are those with price 0.
 type assignment struct {
 	n, m   int
 	stride int       // of a row of cost: m rounded up

@@ -2,9 +2,9 @@ package matching
 
 import "math"
 
-// augment gives free source f its place along the shortest alternating path: f takes a target, whose source takes another one, and
-// so on, until a target is free or a source stays without. Lengths are sums of reduced costs, so this is Dijkstra's algorithm. It
-// returns false if there is no path, and then there is no matching.
+// augment gives free source f its place along the shortest alternating path: f takes a target, whose source takes
+// another one, and so on, until a target is free or a source stays without. Lengths are sums of reduced costs, so this
+// is Dijkstra's algorithm. It returns false if there is no path, and then there is no matching.
 func (a *assignment) augment(f int32) bool {
 	copy(a.open, a.v)
 	for j := range a.distance {

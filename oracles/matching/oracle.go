@@ -13,9 +13,9 @@ import (
 	"github.com/dsp-go/dsp/structured/matchings"
 )
 
-// Oracle is the oracle of matchings (matchings.Matching). It finds the best matching, all max-marginals, and the K best matchings,
-// each in O(n²m) at most. There is no sum over all matchings: see WhyNoSums. The answer for an example has the same bits in every
-// batch.
+// Oracle is the oracle of matchings (matchings.Matching). It finds the best matching, all max-marginals, and the K best
+// matchings, each in O(n²m) at most. There is no sum over all matchings: see WhyNoSums. The answer for an example has
+// the same bits in every batch.
 type Oracle struct {
 	guard    oracles.Guard
 	problem  assignment

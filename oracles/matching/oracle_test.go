@@ -51,8 +51,8 @@ func draw(s matchings.Matching, n, m int, integers bool, forbidden float64, r *r
 	return θ
 }
 
-// murty ranks matchings by partitioning (Murty 1968), a reference for BMMF: a cell fixes the first numbers of an output and forbids some
-// at the next place. The best output of a cell splits the rest of it into one cell per place.
+// murty ranks matchings by partitioning (Murty 1968), a reference for BMMF: a cell fixes the first numbers of an output
+// and forbids some at the next place. The best output of a cell splits the rest of it into one cell per place.
 func murty(θ *structured.Potentials, k int) (scores []float64) {
 	o := matching.New()
 	type cell struct {
@@ -133,8 +133,8 @@ func TestTopKIsMurtys(t *testing.T) {
 	})
 }
 
-// Max-marginals of large examples equal the best scores with the pair forced, found by solving again. The largest of every source is the
-// best score.
+// Max-marginals of large examples equal the best scores with the pair forced, found by solving again. The largest of
+// every source is the best score.
 func TestMaxMarginalsOfLarge(t *testing.T) {
 	each(t, func(t *testing.T, s matchings.Matching, o *matching.Oracle) {
 		for seed, size := range [][2]int{{40, 40}, {30, 47}, {47, 30}, {1, 60}, {60, 1}, {33, 33}} {
@@ -213,7 +213,8 @@ func TestInfeasible(t *testing.T) {
 	for _, k := range []int{0, 1, 3, 4} {
 		narrow.Parts[0].Values[k] = float32(math.Inf(-1)) // sources 0 and 1 have target 2 only
 	}
-	for name, θ := range map[string]*structured.Potentials{"3×2": draw(s, 3, 2, true, 0, rand.New(rand.NewPCG(1, 1))), "narrow": narrow} {
+	for name, θ := range map[string]*structured.Potentials{"3×2": draw(s, 3, 2, true, 0, rand.New(rand.NewPCG(1, 1))),
+		"narrow": narrow} {
 		o.Max(θ, y, value)
 		if !math.IsInf(value[0], -1) || !slices.Equal(y, []int32{0, 0, 0}) {
 			t.Errorf("%s: value %g, output %v", name, value[0], y)
@@ -235,7 +236,8 @@ func TestInfeasible(t *testing.T) {
 // Entropy smoothing is refused, with the reason and what to use instead.
 func TestEntropyIsRefused(t *testing.T) {
 	err := oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}.Check(matching.New(), "matching")
-	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), "#P-complete (Pillutla et al. 2019, Proposition 14); it supports l2") {
+	if !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "#P-complete (Pillutla et al. 2019, Proposition 14); it supports l2") {
 		t.Errorf("%v", err)
 	}
 }
@@ -248,7 +250,8 @@ func TestAllocations(t *testing.T) {
 		var best oracles.KBest
 		var m oracles.MaxMarginals
 		for name, ask := range map[string]func(){
-			"Max": func() { o.Max(θ, y, value) }, "TopK": func() { o.TopK(θ, 6, &best) }, "MaxMarginals": func() { o.MaxMarginals(θ, y, value, &m) },
+			"Max": func() { o.Max(θ, y, value) }, "TopK": func() { o.TopK(θ, 6, &best) },
+			"MaxMarginals": func() { o.MaxMarginals(θ, y, value, &m) },
 		} {
 			if n := testing.AllocsPerRun(20, ask); n > 0 {
 				t.Errorf("%s allocates %g times", name, n)

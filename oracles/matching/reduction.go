@@ -2,14 +2,14 @@ package matching
 
 import "github.com/dsp-go/dsp/structured/sys/vec"
 
-// sweeps is how often the augmenting row reduction goes through the free sources, and patience bounds the steps of one sweep, per
-// source: sources that outbid each other by small amounts take many.
+// sweeps is how often the augmenting row reduction goes through the free sources, and patience bounds the steps of one
+// sweep, per source: sources that outbid each other by small amounts take many.
 const sweeps, patience = 2, 8
 
-// reduceColumns is the column reduction with the reduction transfer, for problems in which every source and every target must be
-// matched. Every target takes the source with the least cost, from the last to the first target, unless that source is taken
-// already; a source that takes its only target gives up what it gains over its next best one. The other sources become free. It
-// returns false if a target has no possible source.
+// reduceColumns is the column reduction with the reduction transfer, for problems in which every source and every
+// target must be matched. Every target takes the source with the least cost, from the last to the first target, unless
+// that source is taken already; a source that takes its only target gives up what it gains over its next best one. The
+// other sources become free. It returns false if a target has no possible source.
 func (a *assignment) reduceColumns() bool {
 	a.first, a.least = vec.Grow(a.first, a.stride), vec.Grow(a.least, a.stride)
 	clear(a.first)
@@ -48,9 +48,9 @@ func (a *assignment) reduceColumns() bool {
 // several marks the target of a source that is the best of several targets.
 const several = 1 << 30
 
-// reduceRows is augmenting row reduction: one sweep over the free sources. Each takes its best target, even from another source, and
-// lowers the target's price until its second best is as good. A source that loses its target is next. It leaves in free the sources
-// without a target, and returns false if one of them can have none.
+// reduceRows is augmenting row reduction: one sweep over the free sources. Each takes its best target, even from
+// another source, and lowers the target's price until its second best is as good. A source that loses its target is
+// next. It leaves in free the sources without a target, and returns false if one of them can have none.
 func (a *assignment) reduceRows() bool {
 	a.later = a.later[:0]
 	steps := patience * len(a.free)

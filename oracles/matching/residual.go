@@ -4,14 +4,15 @@ import "github.com/dsp-go/dsp/structured/sys/vec"
 
 // residual finds what it costs to force any pair into a matching of least cost, or any source to go without a target.
 //
-// If source i takes target j, then j's source k must move, and so on until somebody takes the target that i has left, or some target
-// or source is left over. These are the paths from k to i in a graph over sources: an edge from k to l, of the reduced cost of k and
-// l's target, means that k takes l's place. One more node, the rest, takes what is left over: it owns the free targets. A source gets
-// there by taking a free target or by going without, and it takes over the place of l at −v, which is what l's target is worth.
-// All lengths are at least 0, and forcing (i, j) costs its reduced cost plus the length of a shortest path from k to i.
+// If source i takes target j, then j's source k must move, and so on until somebody takes the target that i has left,
+// or some target or source is left over. These are the paths from k to i in a graph over sources: an edge from k to l,
+// of the reduced cost of k and l's target, means that k takes l's place. One more node, the rest, takes what is left
+// over: it owns the free targets. A source gets there by taking a free target or by going without, and it takes over
+// the place of l at −v, which is what l's target is worth. All lengths are at least 0, and forcing (i, j) costs its
+// reduced cost plus the length of a shortest path from k to i.
 //
-// Duchi, Tarlow, Elidan and Koller 2006; Pillutla et al. 2019, Algorithm 12, whose edge weights here are reduced costs, so that all
-// shortest paths come from Floyd and Warshall's algorithm in O(n³).
+// Duchi, Tarlow, Elidan and Koller 2006; Pillutla et al. 2019, Algorithm 12, whose edge weights here are reduced costs,
+// so that all shortest paths come from Floyd and Warshall's algorithm in O(n³).
 type residual struct {
 	stride int
 	length []float64 // [nodes×stride] row i, column k: from k to i
@@ -64,8 +65,8 @@ func (r *residual) find(a *assignment) {
 	r.close(nodes)
 }
 
-// close makes the lengths of edges those of shortest paths. It takes vias nodes at a time: first their own rows, then all others, in
-// which a path enters these nodes once.
+// close makes the lengths of edges those of shortest paths. It takes vias nodes at a time: first their own rows, then
+// all others, in which a path enters these nodes once.
 func (r *residual) close(nodes int) {
 	for lo := 0; lo < nodes; lo += vias {
 		block := r.length[lo*r.stride : (lo+vias)*r.stride]
@@ -92,8 +93,8 @@ func (r *residual) close(nodes int) {
 	}
 }
 
-// scores writes the best score of a matching with every number of every source [n×(m+1)], given the best score of all. Number 0
-// is going without a target.
+// scores writes the best score of a matching with every number of every source [n×(m+1)], given the best score of all.
+// Number 0 is going without a target.
 func (r *residual) scores(a *assignment, best float64, to []float64) {
 	width := a.m + 1
 	for i := range a.n {

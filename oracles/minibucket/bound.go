@@ -37,8 +37,8 @@ type work struct {
 	down    []int     // strides of the parent's vars in the message
 }
 
-// New returns the bound with weights that are equal among the mini-buckets of each variable, and no shifts. Tables have at most that many entries,
-// unless a single factor has more.
+// New returns the bound with weights that are equal among the mini-buckets of each variable, and no shifts. Tables have
+// at most that many entries, unless a single factor has more.
 func New(m *factors.Model, most float64) *Bound {
 	b := &Bound{plan: newPlan(m, most), model: m, step: firstStep, rate: firstRate}
 	for _, f := range m.Factors {
@@ -46,7 +46,8 @@ func New(m *factors.Model, most float64) *Bound {
 			b.fixed += f.Table[0]
 		}
 	}
-	b.tables, b.weight, b.saved = make([]work, len(b.buckets)), make([]float64, len(b.buckets)), make([]float64, len(b.buckets))
+	b.tables, b.weight, b.saved = make([]work, len(b.buckets)), make([]float64, len(b.buckets)),
+		make([]float64, len(b.buckets))
 	for r := range b.buckets {
 		q, w := &b.buckets[r], &b.tables[r]
 		w.sizes = b.sizes(q.vars)
@@ -76,7 +77,8 @@ func New(m *factors.Model, most float64) *Bound {
 	return b
 }
 
-// Entries returns the number of entries of all tables that New would allocate, for each of which it needs 24 bytes or less.
+// Entries returns the number of entries of all tables that New would allocate, for each of which it needs 24 bytes or
+// less.
 func Entries(m *factors.Model, most float64) float64 { return newPlan(m, most).entries }
 
 // Exact reports whether no bucket is split, so that the bound is log Z.
@@ -92,7 +94,8 @@ func (b *Bound) sizes(vars []int) []int {
 	return s
 }
 
-// strides returns, for each of vars, how far apart its states are in a table over scope; 0 for a variable that scope lacks.
+// strides returns, for each of vars, how far apart its states are in a table over scope; 0 for a variable that scope
+// lacks.
 func (b *Bound) strides(vars, scope []int) []int {
 	place := make(map[int]int, len(scope))
 	for k, step := range b.model.Strides(scope) {
@@ -114,7 +117,8 @@ func add(to []float64, sizes, strides []int, table []float64) {
 	})
 }
 
-// collect eliminates all variables and returns the bound. Then value is the logarithm of the probability of v given the other variables.
+// collect eliminates all variables and returns the bound. Then value is the logarithm of the probability of v given the
+// other variables.
 func (b *Bound) collect() float64 {
 	total := b.fixed
 	for r := range b.buckets {
@@ -132,7 +136,8 @@ func (b *Bound) collect() float64 {
 	return total
 }
 
-// eliminate sets message to w·log Σ exp(value/w) over the states of v, and value to the logarithms of conditional probabilities.
+// eliminate sets message to w·log Σ exp(value/w) over the states of v, and value to the logarithms of conditional
+// probabilities.
 func (w *work) eliminate(weight float64) {
 	for i := range w.top {
 		w.top[i], w.message[i] = minusInf, 0
@@ -198,8 +203,8 @@ func (b *Bound) distribute() {
 	}
 }
 
-// Marginals returns the marginals of variables: the gradient of the bound for potentials of single variables, averaged over mini-buckets by weight.
-// They are 0 if the bound is −∞.
+// Marginals returns the marginals of variables: the gradient of the bound for potentials of single variables, averaged
+// over mini-buckets by weight. They are 0 if the bound is −∞.
 func (b *Bound) Marginals() [][]float64 {
 	p := make([][]float64, len(b.model.States))
 	for v, n := range b.model.States {

@@ -5,9 +5,10 @@ import (
 	"math"
 )
 
-// Conditioning cuts the loops that mini-buckets split: it sums over the states of the variables that are eliminated last, down to the first split. Given their states the
-// rest of the sum is exact. What is not yet visited is bounded by the messages of the mini-buckets, the largest part being visited first (best-first
-// search for log Z: Lou, Dechter and Ihler 2017). So log Z lies between the sum of all that was visited and that sum with the bounds of the rest.
+// Conditioning cuts the loops that mini-buckets split: it sums over the states of the variables that are eliminated
+// last, down to the first split. Given their states the rest of the sum is exact. What is not yet visited is bounded by
+// the messages of the mini-buckets, the largest part being visited first (best-first search for log Z: Lou, Dechter and
+// Ihler 2017). So log Z lies between the sum of all that was visited and that sum with the bounds of the rest.
 type Conditioning struct {
 	bound  *Bound
 	levels []level // by order of elimination
@@ -29,7 +30,8 @@ type level struct {
 	scores  []lookup // tables and messages that mention the variable, which join it
 }
 
-// lookup reads a table for an assignment: from Σ strides·states on, entries that are step apart belong to the states of the level's variable.
+// lookup reads a table for an assignment: from Σ strides·states on, entries that are step apart belong to the states of
+// the level's variable.
 type lookup struct {
 	vars, strides []int
 	step          int
@@ -50,7 +52,8 @@ const mostOpen = 1 << 21
 // Condition begins to sum. It uses the bound's tables, so that the bound must not pass while it is in use.
 func (b *Bound) Condition() *Conditioning {
 	n := len(b.model.States)
-	c := &Conditioning{bound: b, sum: logSum{top: minusInf}, lower: minusInf, upper: b.upper, states: make([]int, n), end: n}
+	c := &Conditioning{bound: b, sum: logSum{top: minusInf}, lower: minusInf, upper: b.upper,
+		states: make([]int, n), end: n}
 	c.most = mostOpen
 	for k := range n {
 		from, to := b.first[k], b.first[k+1]
@@ -137,7 +140,8 @@ func (c *Conditioning) set(x *node) {
 	}
 }
 
-// Follow visits the assignments that agree with the given one as far as states are needed, so that the lower bound is at least its value. It may be called once, first.
+// Follow visits the assignments that agree with the given one as far as states are needed, so that the lower bound is
+// at least its value. It may be called once, first.
 func (c *Conditioning) Follow(states []int) {
 	if len(c.open) == 0 {
 		return
@@ -162,7 +166,8 @@ func (c *Conditioning) Follow(states []int) {
 	c.settle()
 }
 
-// Visit expands nodes, from the largest down to where a sum is exact, until so many are expanded, nothing is left, or stop says so.
+// Visit expands nodes, from the largest down to where a sum is exact, until so many are expanded, nothing is left, or
+// stop says so.
 func (c *Conditioning) Visit(nodes int, stop func() bool) {
 	for end := c.spent + nodes; c.spent < end && !c.Exact() && !stop(); {
 		c.dive()
@@ -215,7 +220,8 @@ func (c *Conditioning) dive() {
 	}
 }
 
-// settle computes the interval anew. Sums of what is left, not differences, so that they lose nothing where log Z is far below the first bound.
+// settle computes the interval anew. Sums of what is left, not differences, so that they lose nothing where log Z is
+// far below the first bound.
 func (c *Conditioning) settle() {
 	c.count = c.spent
 	c.lower = max(c.lower, c.sum.value())

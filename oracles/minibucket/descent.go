@@ -11,7 +11,8 @@ const (
 	lightest           = 1e-3 // the smallest weight
 )
 
-// Pass moves shifts towards the agreement of mini-buckets, and weights towards those that know most. It reports whether the bound fell.
+// Pass moves shifts towards the agreement of mini-buckets, and weights towards those that know most. It reports whether
+// the bound fell.
 func (b *Bound) Pass() bool {
 	if b.exact || math.IsInf(b.upper, -1) {
 		return false
@@ -22,7 +23,8 @@ func (b *Bound) Pass() bool {
 	return b.upper < before
 }
 
-// match moves shifts by what makes the marginals of v in its mini-buckets proportional to their geometric mean, if those of other variables stayed.
+// match moves shifts by what makes the marginals of v in its mini-buckets proportional to their geometric mean, if
+// those of other variables stayed.
 func (b *Bound) match() {
 	for k := range b.model.States {
 		from, to := b.first[k], b.first[k+1]
@@ -82,8 +84,8 @@ func (b *Bound) lowers() bool {
 	return true
 }
 
-// reweigh moves weights along the gradient of the bound, which is the entropy of v given the other variables of the mini-bucket, in
-// logarithms of weights: their sum stays 1.
+// reweigh moves weights along the gradient of the bound, which is the entropy of v given the other variables of the
+// mini-bucket, in logarithms of weights: their sum stays 1.
 func (b *Bound) reweigh() {
 	entropy := b.entropies()
 	b.keep()

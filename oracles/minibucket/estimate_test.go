@@ -42,7 +42,8 @@ func TestEstimateIsMeanAndStandardError(t *testing.T) {
 // Where the standard error is not sure, the error is that of the logarithms, if it is larger.
 func TestEstimateOfFewLargeWeights(t *testing.T) {
 	log, deviation := sampled([]float64{0, 0, 0, 8}, 0).Estimate()
-	if want := math.Sqrt(12); math.Abs(log-math.Log((3+math.Exp(8))/4)) > 1e-12 || math.Abs(deviation-want) > 1e-12 { // of 0, 0, 0 and 8, whose mean is 2
+	// of 0, 0, 0 and 8, whose mean is 2
+	if want := math.Sqrt(12); math.Abs(log-math.Log((3+math.Exp(8))/4)) > 1e-12 || math.Abs(deviation-want) > 1e-12 {
 		t.Errorf("%v ± %v, expected a deviation of %v", log, deviation, want)
 	}
 	if log, deviation := sampled([]float64{1}, 5).Estimate(); !math.IsInf(log, -1) || !math.IsInf(deviation, 1) {
@@ -64,6 +65,7 @@ func TestDrawCounts(t *testing.T) {
 	}
 	again := sampled(s.logs, 0)
 	if math.Abs(s.sum.value()-again.sum.value()) > 1e-9 || math.Abs(s.square.value()-again.square.value()) > 1e-9 {
-		t.Errorf("the sums are %v and %v, expected %v and %v", s.sum.value(), s.square.value(), again.sum.value(), again.square.value())
+		t.Errorf("the sums are %v and %v, expected %v and %v", s.sum.value(), s.square.value(),
+			again.sum.value(), again.square.value())
 	}
 }

@@ -9,9 +9,9 @@ import (
 // smallest is the probability below which the mean field takes a state as excluded.
 const smallest = 1e-200
 
-// MeanField improves a product q of distributions [V][states] for a number of sweeps over all variables, or until a sweep gains less than tolerance,
-// and returns ⟨θ, q⟩ + H(q), a lower bound of log Z; −∞ if q allows what a factor forbids. Every step sets the distribution of a variable to its
-// best, given those of the others.
+// MeanField improves a product q of distributions [V][states] for a number of sweeps over all variables, or until a
+// sweep gains less than tolerance, and returns ⟨θ, q⟩ + H(q), a lower bound of log Z; −∞ if q allows what a factor
+// forbids. Every step sets the distribution of a variable to its best, given those of the others.
 func MeanField(m *factors.Model, q [][]float64, sweeps int, tolerance float64) float64 {
 	f := field{model: m, q: q, at: make([][]int, len(m.States))}
 	for k, factor := range m.Factors {
@@ -40,7 +40,8 @@ type field struct {
 	at    [][]int // [V] factors
 }
 
-// expect adds to each state of the free variable the expected entry of factor k given that state; with free −1, to the only number of to.
+// expect adds to each state of the free variable the expected entry of factor k given that state; with free −1, to the
+// only number of to.
 func (f *field) expect(k, free int, to []float64) {
 	scope, table := f.model.Factors[k].Scope, f.model.Factors[k].Table
 	at := make([]int, len(scope))

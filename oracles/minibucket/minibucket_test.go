@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/junction"
 )
 
-// draw draws a model with loops, factors of up to three variables and mixed numbers of states. With forbidden, some entries are −∞.
+// draw draws a model with loops, factors of up to three variables and mixed numbers of states. With forbidden, some
+// entries are −∞.
 func draw(r *rand.Rand, scale float64, forbidden bool) *factors.Model {
 	m := &factors.Model{}
 	for range 1 + r.IntN(9) {
@@ -67,7 +68,8 @@ func roundingOf(logZ float64) float64 {
 	return 1e-9 * (1 + math.Abs(logZ))
 }
 
-// However small the tables are, log Z lies between the two bounds, no pass raises the upper one, and marginals are distributions.
+// However small the tables are, log Z lies between the two bounds, no pass raises the upper one, and marginals are
+// distributions.
 func TestBoundsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -123,7 +125,9 @@ func TestMeanField(t *testing.T) {
 		}
 		before = value
 	}
-	apart := &factors.Model{States: []int{2, 3}, Factors: []factors.Factor{{Scope: []int{0}, Table: []float64{1, minusInf}}, {Scope: []int{1}, Table: []float64{1, 2, 3}}}}
+	apart := &factors.Model{States: []int{2, 3},
+		Factors: []factors.Factor{{Scope: []int{0}, Table: []float64{1, minusInf}},
+			{Scope: []int{1}, Table: []float64{1, 2, 3}}}}
 	q = [][]float64{{1, 0}, {0, 1, 0}}
 	if got, want := MeanField(apart, q, 2, 0), exact(apart); math.Abs(got-want) > 1e-12 {
 		t.Errorf("independent variables: %v, want %v", got, want)
@@ -143,7 +147,8 @@ func TestMarginalsAreGradient(t *testing.T) {
 		const h = 0.03
 		move := func(by float64) float64 {
 			moved := *m
-			moved.Factors = append(append([]factors.Factor(nil), m.Factors...), factors.Factor{Scope: []int{v}, Table: []float64{0, by}})
+			moved.Factors = append(append([]factors.Factor(nil), m.Factors...),
+				factors.Factor{Scope: []int{v}, Table: []float64{0, by}})
 			c := New(&moved, 4)
 			for range 3000 {
 				c.Pass()

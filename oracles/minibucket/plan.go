@@ -41,8 +41,10 @@ type planner struct {
 	sources []source
 	at      []map[int]struct{} // [V] the sources that mention each variable
 	beside  []map[int]int      // [V] how many sources mention the variable and a later one
-	logs    []float64          // [V] the logarithm of the number of states, in multiples of 2⁻³⁶, so that sums that grow and shrink stay exact
-	weight  []float64          // [V] of the table that the variable's whole bucket would have: logs summed over it and those beside it
+	// [V] the logarithm of the number of states, in multiples of 2⁻³⁶, so that sums that grow and shrink stay exact
+	logs []float64
+	// [V] of the table that the variable's whole bucket would have: logs summed over it and those beside it
+	weight  []float64
 	version []int
 	queue   queue
 }

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// Sampler estimates log Z by importance sampling. It draws assignments from the last eliminated variable to the first, each state from the mixture of what the
-// variable's mini-buckets say of it given the states before, by their weights (Liu, Fisher and Ihler 2015). The mean of exp(value)/probability over assignments is
-// Z in expectation; where the bound is tight, all are nearly alike.
+// Sampler estimates log Z by importance sampling. It draws assignments from the last eliminated variable to the first,
+// each state from the mixture of what the variable's mini-buckets say of it given the states before, by their weights
+// (Liu, Fisher and Ihler 2015). The mean of exp(value)/probability over assignments is Z in expectation; where the
+// bound is tight, all are nearly alike.
 type Sampler struct {
 	bound  *Bound
 	levels [][]mixed // by order of elimination
@@ -75,7 +76,8 @@ func (s *Sampler) Draw(n int, stop func() bool) {
 	}
 }
 
-// draw draws an assignment and returns the logarithm of its probability; none where no state is possible given those before.
+// draw draws an assignment and returns the logarithm of its probability; none where no state is possible given those
+// before.
 func (s *Sampler) draw() (log float64, possible bool) {
 	for k, level := range slices.Backward(s.levels) {
 		v := s.bound.buckets[s.bound.first[k]].v
@@ -121,12 +123,13 @@ func (s *Sampler) draw() (log float64, possible bool) {
 	return log, true
 }
 
-// sure is the standard error, in nats, up to which it is trusted. A larger one means that a few assignments make nearly all of the mean.
+// sure is the standard error, in nats, up to which it is trusted. A larger one means that a few assignments make nearly
+// all of the mean.
 const sure = 0.25
 
-// Estimate returns the estimate of log Z, the logarithm of the mean, and its error in nats; −∞ and +∞ where no assignment that was drawn is allowed. The error is
-// the standard error of the mean to first order. Where that is not sure, larger terms may not have been drawn, and the error is at least the standard
-// deviation of their logarithms.
+// Estimate returns the estimate of log Z, the logarithm of the mean, and its error in nats; −∞ and +∞ where no
+// assignment that was drawn is allowed. The error is the standard error of the mean to first order. Where that is not
+// sure, larger terms may not have been drawn, and the error is at least the standard deviation of their logarithms.
 func (s *Sampler) Estimate() (log, deviation float64) {
 	allowed, n := float64(len(s.logs)), float64(s.drawn)
 	if allowed < 2 {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The mean of many draws is Z, between a lower and an upper bound, within a few standard errors; assignments that are drawn are allowed, and one seed draws the
-// same ones.
+// The mean of many draws is Z, between a lower and an upper bound, within a few standard errors; assignments that are
+// drawn are allowed, and one seed draws the same ones.
 func TestSampler(t *testing.T) {
 	never := func() bool { return false }
 	for seed := range uint64(12) {

@@ -14,7 +14,8 @@ const lanes = 8
 //
 //	best    to_i = x_i + max(one_i, one_{i−1} + down_i, two_{i−1} + diagonal_i)
 //	sum     the same with sums of exponentials in place of numbers and maxima
-//	spread  shares of the three predecessors of a pair in its sum, times its probability p_i, are added to theirs, and to those of steps
+//	spread  shares of the three predecessors of a pair in its sum, times its probability p_i, are added to theirs,
+//	        and to those of steps
 //
 // All kernels give the same bits.
 type kernels struct {

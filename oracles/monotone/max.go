@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Max finds the best path of every example. It stores no back-pointers: it compares the predecessors again on the best path. The value is the score of
-// the output.
+// Max finds the best path of every example. It stores no back-pointers: it compares the predecessors again on the best
+// path. The value is the score of the output.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	o.guard.Begin(θ)
 	for b := range θ.Len() {

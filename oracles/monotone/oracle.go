@@ -11,14 +11,15 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Oracle is the oracle of monotone alignments. The answer for an example has the same bits in every batch and with every kernel.
+// Oracle is the oracle of monotone alignments. The answer for an example has the same bits in every batch and with
+// every kernel.
 //
 // With d = i+j, the recurrence of Max is
 //
 //	α_d(i) = pair(i, d−i) + max(α_{d−1}(i), α_{d−1}(i−1) + ↓_i, α_{d−2}(i−1) + ↘_i),    α_0(0) = pair(0, 0).
 //
-// Exp has sums in place of maxima, of numbers with exponents of their own, which have no limits and need no logarithms. Marginals follow backwards,
-// from the shares of a pair's predecessors in its sum.
+// Exp has sums in place of maxima, of numbers with exponents of their own, which have no limits and need no logarithms.
+// Marginals follow backwards, from the shares of a pair's predecessors in its sum.
 type Oracle struct {
 	k     *kernels
 	guard oracles.Guard
@@ -93,9 +94,10 @@ func margins(row []float64, lo, hi int) {
 
 func (o *Oracle) row(table []float64, d int) []float64 { return table[d*o.stride:][:o.stride] }
 
-// Rounding implements oracles.Rounder. A path has at most L = n+m−1 pairs and n−1 steps, and each is one operation on a number that is no larger than
-// Σ |θ| of a path, S. Max compares two paths, and scores them again. A sum's weights err by 2⁻⁵³ of their exponents, twice, and by 8 units; a pair meets 8
-// operations more; and exponents, which reach S/μ and the logarithm of the number of paths, are rounded beyond 2⁵³.
+// Rounding implements oracles.Rounder. A path has at most L = n+m−1 pairs and n−1 steps, and each is one operation on a
+// number that is no larger than Σ |θ| of a path, S. Max compares two paths, and scores them again. A sum's weights err
+// by 2⁻⁵³ of their exponents, twice, and by 8 units; a pair meets 8 operations more; and exponents, which reach S/μ and
+// the logarithm of the number of paths, are rounded beyond 2⁵³.
 func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	n, m := monotone.Sizes(θ.Parts, b)
 	if n == 0 || m == 0 {

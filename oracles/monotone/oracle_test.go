@@ -41,7 +41,8 @@ func draw(count, n, m int, forbidden float64) *structured.Potentials {
 	return θ
 }
 
-// sumsInLogs returns log Z of an example and the marginals of its pairs by the textbook's recurrences, forwards and backwards, in logarithms.
+// sumsInLogs returns log Z of an example and the marginals of its pairs by the textbook's recurrences, forwards and
+// backwards, in logarithms.
 func sumsInLogs(θ *structured.Potentials, b int) (value float64, pairs []float64) {
 	n, m := monotone.Sizes(θ.Parts, b)
 	pair, step := θ.Parts[0].Of(b), θ.Parts[1].Of(b)
@@ -98,8 +99,8 @@ func sumsInLogs(θ *structured.Potentials, b int) (value float64, pairs []float6
 	return value, pairs
 }
 
-// All kernels give the same bits on sequences that are longer than a vector, longer on either side, and as textbooks say; the list of the best outputs begins
-// with the best one, descends, and has no output twice.
+// All kernels give the same bits on sequences that are longer than a vector, longer on either side, and as textbooks
+// say; the list of the best outputs begins with the best one, descends, and has no output twice.
 func TestLong(t *testing.T) {
 	for _, size := range [][2]int{{1, 40}, {40, 1}, {7, 90}, {90, 7}, {33, 34}, {64, 64}} {
 		θ := draw(2, size[0], size[1], 0.02)
@@ -128,7 +129,8 @@ func TestLong(t *testing.T) {
 				for i := range score {
 					seen[fmt.Sprint(best.Output(i, θ.Outputs[b], θ.Outputs[b+1]))] = true
 				}
-				if len(score) > 0 && score[0] != got[b] || len(seen) != len(score) || !slices.IsSortedFunc(score, func(a, b float64) int { return cmp.Compare(b, a) }) {
+				if len(score) > 0 && score[0] != got[b] || len(seen) != len(score) ||
+					!slices.IsSortedFunc(score, func(a, b float64) int { return cmp.Compare(b, a) }) {
 					t.Errorf("%s: %d different outputs with scores %v; the best has %g", name, len(seen), score, got[b])
 				}
 			}
@@ -147,8 +149,8 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// Two sequences of 1,500 items, whose sums reach far beyond float64, are no harder than short ones: the best output is one and scores its value, and a
-// sum at a low temperature comes close to it.
+// Two sequences of 1,500 items, whose sums reach far beyond float64, are no harder than short ones: the best output is
+// one and scores its value, and a sum at a low temperature comes close to it.
 func TestSequences(t *testing.T) {
 	θ := draw(1, 1500, 1500, 0)
 	for k := range θ.Parts {
@@ -164,7 +166,8 @@ func TestSequences(t *testing.T) {
 	}
 	var u structured.Marginals
 	o.Exp(θ, 1, sum, &u)
-	if bound := oracles.Rounding(o, θ, 0, 1); sum[0] < value[0]-bound || sum[0] > value[0]+3000*math.Log(3) || bound > 1e-3 {
+	if bound := oracles.Rounding(o, θ, 0, 1); sum[0] < value[0]-bound || sum[0] > value[0]+3000*math.Log(3) ||
+		bound > 1e-3 {
 		t.Errorf("sum %g, best %g, rounding %g", sum[0], value[0], bound)
 	}
 	total := 0.0

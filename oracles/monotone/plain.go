@@ -62,8 +62,8 @@ func power(k float64) float64 {
 	return 0
 }
 
-// weight returns exp(x) = p·2ⁿ: n is x·log₂e, rounded, and p the Taylor polynomial of degree 12 of what is left, up to two units. For −∞ it is 0·2^−∞ with
-// another factor.
+// weight returns exp(x) = p·2ⁿ: n is x·log₂e, rounded, and p the Taylor polynomial of degree 12 of what is left, up to
+// two units. For −∞ it is 0·2^−∞ with another factor.
 func weight(x float64) (p, n float64) {
 	n = math.FMA(x, math.Log2E, rounder) - rounder
 	r := math.FMA(n, ln2Lo, math.FMA(n, ln2Hi, x))

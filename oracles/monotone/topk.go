@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// TopK finds the k best paths of every example by lazy enumeration on top of Max's table (recursive enumeration, Jiménez and Marzal 1999). Only pairs on the
-// paths found so far list more than the best path to them.
+// TopK finds the k best paths of every example by lazy enumeration on top of Max's table (recursive enumeration,
+// Jiménez and Marzal 1999). Only pairs on the paths found so far list more than the best path to them.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	o.guard.Begin(θ)
 	best.Resize(θ, k)
@@ -58,7 +58,8 @@ type cell struct {
 	list   []path
 }
 
-// path is a path to a pair: a step, and the rank of the path before it. A step of noPath ends the list of a pair that has no more.
+// path is a path to a pair: a step, and the rank of the path before it. A step of noPath ends the list of a pair that
+// has no more.
 type path struct {
 	score      float64
 	step, rank int32
@@ -106,8 +107,8 @@ func (r *ranking) place(o *Oracle, i, j int) int32 {
 
 // has finds paths to a pair until there is one of that rank, from 0. It returns false if there is none.
 //
-// A pair's next path needs the successor of the one that its last path extends, and so on to the first pair: the pairs that wait for it are on a stack,
-// since paths may be long.
+// A pair's next path needs the successor of the one that its last path extends, and so on to the first pair: the pairs
+// that wait for it are on a stack, since paths may be long.
 func (r *ranking) has(o *Oracle, i, j, rank int) bool {
 	r.waiting = append(r.waiting[:0], wait{i, j, rank})
 	for len(r.waiting) > 0 {
@@ -137,7 +138,8 @@ func (r *ranking) has(o *Oracle, i, j, rank int) bool {
 	return rank < len(list) && list[rank].step != noPath
 }
 
-// advanced offers the successor of the path that the last one to a pair extends. It returns false if that has not been looked for yet.
+// advanced offers the successor of the path that the last one to a pair extends. It returns false if that has not been
+// looked for yet.
 func (r *ranking) advanced(o *Oracle, i, j int, at int32) bool {
 	list := r.cells[at].list
 	last := list[len(list)-1]

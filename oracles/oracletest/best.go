@@ -32,7 +32,8 @@ func maxIsBestOfAll(t *rapid.T, kind registry.Kind, o oracles.Maximiser) {
 			continue
 		}
 		nearScore(t, "score of the output", θ.Score(b, y[θ.Outputs[b]:θ.Outputs[b+1]]), value[b])
-		Near(t, "value", value[b], all[0].Score, tolerance(θ, oracles.Rounding(o, θ, b, 0)+referenceError(θ, b, all[0].Score)))
+		Near(t, "value", value[b], all[0].Score,
+			tolerance(θ, oracles.Rounding(o, θ, b, 0)+referenceError(θ, b, all[0].Score)))
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// LongChain returns a batch of one chain without forbidden parts, whose potentials are multiples of 1/8, so that float32 sums are
-// exact below 2²¹.
+// LongChain returns a batch of one chain without forbidden parts, whose potentials are multiples of 1/8, so that
+// float32 sums are exact below 2²¹.
 func LongChain(r *rand.Rand, length, y int, perPosition bool) *structured.Potentials {
 	θ := new(structured.Potentials)
 	chains.Resize(θ, []int{0, length}, y, perPosition)
@@ -70,7 +70,8 @@ func shift(t *rapid.T, o oracles.Oracle) {
 			}
 		}
 	}
-	for _, s := range []oracles.Smoothing{{Kind: oracles.None}, {Kind: oracles.L2, Mu: μ, K: 3}, {Kind: oracles.L2, Mu: μ}, {Kind: oracles.Entropy, Mu: μ}} {
+	for _, s := range []oracles.Smoothing{{Kind: oracles.None}, {Kind: oracles.L2, Mu: μ, K: 3}, {Kind: oracles.L2, Mu: μ},
+		{Kind: oracles.Entropy, Mu: μ}} {
 		var before, after oracles.Answer
 		s.Answer(o, θ, &before, true)
 		s.Answer(o, shifted, &after, true)

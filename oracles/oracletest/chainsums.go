@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Forbidden transitions that make one label unreachable although staying in it would be ever more likely, and others that lead, in
-// unlikely steps, to the only label allowed at the end.
+// Forbidden transitions that make one label unreachable although staying in it would be ever more likely, and others
+// that lead, in unlikely steps, to the only label allowed at the end.
 func expOfFewAllowed(t *testing.T, o oracles.Oracle) {
 	stay := new(structured.Potentials)
 	chains.Resize(stay, []int{0, 50}, 2, false)
@@ -52,7 +52,8 @@ func expOfFewAllowed(t *testing.T, o oracles.Oracle) {
 		t.Errorf("value %g, want %g", value[0], want)
 	}
 	o.Exp(stay, 1, value, u)
-	off := max(math.Abs(value[0]+15*49), math.Abs(float64(u.Parts[0].Values[2*49]-1)), math.Abs(float64(u.Parts[1].Values[0]-49)))
+	off := max(math.Abs(value[0]+15*49), math.Abs(float64(u.Parts[0].Values[2*49]-1)),
+		math.Abs(float64(u.Parts[1].Values[0]-49)))
 	if !(off < 1e-4) || u.Parts[0].Values[2*49+1] != 0 || u.Parts[1].Values[3] != 0 {
 		t.Errorf("value %g, last marginals %g, edges %g", value[0], u.Parts[0].Values[2*49:], u.Parts[1].Values)
 	}
@@ -68,8 +69,8 @@ func expOfFewAllowed(t *testing.T, o oracles.Oracle) {
 	}
 }
 
-// Very long chains, and chains with many labels: the first of the top K is the max, Exp exceeds it by at most μ times the log of
-// the number of outputs, and node marginals sum to 1.
+// Very long chains, and chains with many labels: the first of the top K is the max, Exp exceeds it by at most μ times
+// the log of the number of outputs, and node marginals sum to 1.
 func largeSizes(t *testing.T, o oracles.Oracle) {
 	for _, size := range [][2]int{{50_000, 3}, {20, 700}} {
 		θ := LongChain(rand.New(rand.NewPCG(9, 9)), size[0], size[1], false)

@@ -1,5 +1,5 @@
-// Package oracletest is the contract suite of structures and oracles, on the CPU and on devices: it checks them against the
-// enumeration of all outputs of small instances, and checks properties of large chains.
+// Package oracletest is the contract suite of structures and oracles, on the CPU and on devices: it checks them against
+// the enumeration of all outputs of small instances, and checks properties of large chains.
 package oracletest
 
 import (
@@ -37,7 +37,9 @@ func Run(t *testing.T, kind registry.Kind, o oracles.Maximiser) {
 	}
 	if m, ok := o.(oracles.MaxMarginaler); ok {
 		run("max-marginals are the best of some", func(t *rapid.T) { maxMarginalsAreBestOfSome(t, kind, m) })
-		run("BMMF ranks by max-marginals", func(t *rapid.T) { topKIsBestOfAll(t, kind, &rankedByMaxMarginals{m, oracles.BMMF{Oracle: m}}) })
+		run("BMMF ranks by max-marginals", func(t *rapid.T) {
+			topKIsBestOfAll(t, kind, &rankedByMaxMarginals{m, oracles.BMMF{Oracle: m}})
+		})
 	}
 	if s, ok := o.(oracles.Summer); ok {
 		run("exp is Gibbs", func(t *rapid.T) { expIsGibbs(t, kind, s) })

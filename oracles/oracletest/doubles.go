@@ -13,7 +13,8 @@ import (
 // Sums in float64 are within the errors that they state of sums over all outputs with twice as many digits: the value,
 // each marginal, and how large scores can be. Half of the potentials have more digits than float32.
 func doublesAreWithinErrors(t *rapid.T, kind registry.Kind, o oracles.DoubleSummer) {
-	from := rapid.SampledFrom([]numbers{reals, rough, near, mixed, absorbed, hiding, anyNumbers}).Draw(t, "kind of numbers")
+	from := rapid.SampledFrom([]numbers{reals, rough, near, mixed, absorbed, hiding, anyNumbers}).Draw(t,
+		"kind of numbers")
 	θ := drawPotentials(t, kind, from)
 	rest := clone(θ)
 	var x structured.Doubles
@@ -36,7 +37,8 @@ func doublesAreWithinErrors(t *rapid.T, kind registry.Kind, o oracles.DoubleSumm
 
 // CheckDoubles checks the answers of a DoubleSummer for potentials x = θ + rest, which are exact sums. It returns the
 // largest share of its bounds that the errors of values take.
-func CheckDoubles(t failer, o oracles.DoubleSummer, θ, rest *structured.Potentials, x structured.Doubles) (share float64) {
+func CheckDoubles(t failer, o oracles.DoubleSummer, θ, rest *structured.Potentials,
+	x structured.Doubles) (share float64) {
 	t.Helper()
 	u := zeros(θ)
 	var a oracles.DoubleAnswer

@@ -16,19 +16,22 @@ var minusInf = float32(math.Inf(-1))
 type numbers int
 
 const (
-	integers   numbers = iota // small integers: sums are exact, and ties are common
-	large                     // integers, many of them about ±10 000: sums are exact, and most outputs are nearly impossible
-	reals                     // between -3 and 3
-	anyNumbers                // one of the above
-	rough                     // of any size up to 1e4, some around ±1e6: differences lose most digits of float32
-	near                      // around 1e6, with differences up to 1e4: recurrences lose them in float32
-	mixed                     // positive, of sizes from 1e-13 to 1: sums lose digits of float64
-	absorbed                  // some are about 1, and the others a little less than half a unit in its last place in float64: sums lose each
-	hiding                    // large next to small ones, in parts where others are often all −∞: what no output has may be far above all outputs
+	integers numbers = iota // small integers: sums are exact, and ties are common
+	// integers, many of them about ±10 000: sums are exact, and most outputs are nearly impossible
+	large
+	reals      // between -3 and 3
+	anyNumbers // one of the above
+	rough      // of any size up to 1e4, some around ±1e6: differences lose most digits of float32
+	near       // around 1e6, with differences up to 1e4: recurrences lose them in float32
+	mixed      // positive, of sizes from 1e-13 to 1: sums lose digits of float64
+	// some are about 1, and the others a little less than half a unit in its last place in float64: sums lose each
+	absorbed
+	// large next to small ones, in parts where others are often all −∞: what no output has may be far above all outputs
+	hiding
 )
 
-// drawPotentials draws a few small examples with forbidden parts. The shapes and numbers derive from one seed, which covers more
-// cases than drawing each of them.
+// drawPotentials draws a few small examples with forbidden parts. The shapes and numbers derive from one seed, which
+// covers more cases than drawing each of them.
 func drawPotentials(t *rapid.T, kind registry.Kind, from numbers) *structured.Potentials {
 	if from == anyNumbers {
 		from = numbers(rapid.IntRange(0, int(anyNumbers)-1).Draw(t, "numbers"))
@@ -77,8 +80,8 @@ func smallPotentials(r *rand.Rand, kind registry.Kind, from numbers) *structured
 	return θ
 }
 
-// hide draws the potentials of a part that has large ones, or of one that forbids: some in a row, as all steps from a label are, and
-// others here and there.
+// hide draws the potentials of a part that has large ones, or of one that forbids: some in a row, as all steps from a
+// label are, and others here and there.
 func hide(r *rand.Rand, x []float32, large float32) {
 	rare, often := large*(0.9+0.2*r.Float32()), 0.2*r.Float64()
 	if r.IntN(2) == 0 {

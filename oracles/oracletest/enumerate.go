@@ -51,7 +51,8 @@ func referenceError(θ *structured.Potentials, b int, value float64) float64 {
 	return 1e-15 * float64(len(θ.Parts)*θ.OutputSize()+10) * (oracles.Magnitude(θ, b) + math.Abs(value))
 }
 
-// Gibbs returns the expectation of 1_y over all outputs at temperature μ, or zero for examples without an allowed output.
+// Gibbs returns the expectation of 1_y over all outputs at temperature μ, or zero for examples without an allowed
+// output.
 func Gibbs(θ *structured.Potentials, μ float64) *structured.Marginals {
 	u, indicator := zeros(θ), zeros(θ)
 	for b := range θ.Len() {

@@ -28,15 +28,16 @@ func expIsGibbs(t *rapid.T, kind registry.Kind, o oracles.Summer) {
 	}
 }
 
-// marginalError bounds the error of marginals, given that of log Z: a marginal is a quotient of two sums over outputs, both with the relative error
-// of Z at most, and is rounded to float32. Where rows are shared, it is a sum over as many places as an output has.
+// marginalError bounds the error of marginals, given that of log Z: a marginal is a quotient of two sums over outputs,
+// both with the relative error of Z at most, and is rounded to float32. Where rows are shared, it is a sum over as many
+// places as an output has.
 func marginalError(θ *structured.Potentials, b int, logZ float64) float64 {
 	return float64(max(1, θ.Outputs[b+1]-θ.Outputs[b])) * (math.Expm1(2*logZ) + 0x1p-23)
 }
 
-// The marginals are the gradient of the value, by central differences along a random direction d. Their error is that of a third order: along d,
-// the third derivative is the third cumulant of ⟨d, 1_y⟩ by μ². A random variable of range r has one of r³/(6√3) at most, that of a coin with
-// two sides r apart.
+// The marginals are the gradient of the value, by central differences along a random direction d. Their error is that
+// of a third order: along d, the third derivative is the third cumulant of ⟨d, 1_y⟩ by μ². A random variable of range r
+// has one of r³/(6√3) at most, that of a coin with two sides r apart.
 func expMarginalsAreGradient(t *rapid.T, kind registry.Kind, o oracles.Summer) {
 	θ := drawPotentials(t, kind, reals)
 	μ := rapid.SampledFrom([]float64{2, 1, 0.5}).Draw(t, "μ")

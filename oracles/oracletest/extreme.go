@@ -33,8 +33,9 @@ var extremes = []struct {
 	{"subnormal", true, func(r *rand.Rand) float64 { return 1e-44 * float64(r.IntN(3)) }},
 }
 
-// runExtremes checks the contract of package oracles for potentials that no scorer should give: every call returns, with values that are NaN where
-// potentials are NaN or +∞, and else finite unless nothing is allowed; outputs are those of the structure, and marginals are NaN or not negative as values are.
+// runExtremes checks the contract of package oracles for potentials that no scorer should give: every call returns,
+// with values that are NaN where potentials are NaN or +∞, and else finite unless nothing is allowed; outputs are those
+// of the structure, and marginals are NaN or not negative as values are.
 func runExtremes(t *testing.T, kind registry.Kind, o oracles.Maximiser) {
 	for _, e := range extremes {
 		t.Run(e.name, func(t *testing.T) {
@@ -127,7 +128,8 @@ func checkExtremeMarginals(t *testing.T, name string, value []float64, u *struct
 	}
 }
 
-// checkExtremeValues checks the values of all examples. Some calls may overlook edges per position that are on no best output.
+// checkExtremeValues checks the values of all examples. Some calls may overlook edges per position that are on no best
+// output.
 func checkExtremeValues(t *testing.T, name string, θ *structured.Potentials, value []float64, overlooksSteps bool) {
 	t.Helper()
 	for b, v := range value {
@@ -144,7 +146,8 @@ func checkExtremeValues(t *testing.T, name string, θ *structured.Potentials, va
 	}
 }
 
-// isWrong reports whether a potential of example b that some output may use is NaN, +∞ or beyond ±structured.MostPotential.
+// isWrong reports whether a potential of example b that some output may use is NaN, +∞ or beyond
+// ±structured.MostPotential.
 func isWrong(θ *structured.Potentials, b int) bool {
 	for k := range θ.Parts {
 		p := &θ.Parts[k]

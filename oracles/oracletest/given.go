@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Where potentials are restricted to what is known of an output, the best output, the sum and the marginals are those of the outputs that agree.
+// Where potentials are restricted to what is known of an output, the best output, the sum and the marginals are those
+// of the outputs that agree.
 func givenIsKept(t *rapid.T, kind registry.Kind, o oracles.Maximiser) {
 	θ, μ := drawPotentials(t, kind, reals), drawMu(t)
 	given, u := clone(θ), zeros(θ)

@@ -14,8 +14,8 @@ import (
 // masks are numbers that users put in place of −∞; 0 stands for one of the others, drawn anew for each place.
 var masks = []float32{-1e4, -1e5, -1e6, -1e7, -1e8, -1e9, -1.0000001e9, -1e12, -1e16, -1e20, -1e30, minusInf, 0}
 
-// masksForbid checks that large negative potentials do not blur the other outputs, whatever their size: all answers that have none of them are those
-// for −∞. Of a relaxed oracle it checks that answers are bounds.
+// masksForbid checks that large negative potentials do not blur the other outputs, whatever their size: all answers
+// that have none of them are those for −∞. Of a relaxed oracle it checks that answers are bounds.
 func masksForbid(t *testing.T, kind registry.Kind, o oracles.Maximiser) {
 	for _, mask := range masks {
 		t.Run(fmt.Sprint(mask), func(t *testing.T) {
@@ -82,14 +82,16 @@ func checkMasked(t *testing.T, name string, o oracles.Maximiser, θ, without *st
 		for b := range all {
 			for k := range min(3, len(all[b])) {
 				if k >= best.Count[b] || !(math.Abs(best.Score[3*b+k]-all[b][k].Score) <= tolerance) {
-					t.Errorf("%s: output %d scores %g, found %d outputs, scores %g", name, k, all[b][k].Score, best.Count[b], best.Score[3*b:3*b+3])
+					t.Errorf("%s: output %d scores %g, found %d outputs, scores %g", name, k, all[b][k].Score,
+						best.Count[b], best.Score[3*b:3*b+3])
 				}
 			}
 		}
 	}
 }
 
-func checkMaskedSums(t *testing.T, name string, s oracles.Summer, θ, without *structured.Potentials, all [][]Output, μ, tolerance float64) {
+func checkMaskedSums(t *testing.T, name string, s oracles.Summer, θ, without *structured.Potentials,
+	all [][]Output, μ, tolerance float64) {
 	t.Helper()
 	value, u, want := make([]float64, θ.Len()), new(structured.Marginals), Gibbs(without, μ)
 	s.Exp(θ, μ, value, u)

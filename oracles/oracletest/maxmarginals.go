@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/registry"
 )
 
-// Every max-marginal is the best score of the outputs that have its number at its place, and the best output is that of Max.
+// Every max-marginal is the best score of the outputs that have its number at its place, and the best output is that of
+// Max.
 func maxMarginalsAreBestOfSome(t *rapid.T, kind registry.Kind, o oracles.MaxMarginaler) {
 	θ := drawPotentials(t, kind, anyNumbers)
 	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())

@@ -28,7 +28,8 @@ func runRelaxed(t *testing.T, kind registry.Kind, o oracles.Relaxed) {
 // slack is the relative rounding error of a bound.
 const slack = 1e-9
 
-// The value of Max is at least the best score, the output's score at most that, and an answer that counts as exact is the best.
+// The value of Max is at least the best score, the output's score at most that, and an answer that counts as exact is
+// the best.
 func maxBoundsBest(t *rapid.T, kind registry.Kind, o oracles.Relaxed) {
 	θ := drawPotentials(t, kind, anyNumbers)
 	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
@@ -52,8 +53,8 @@ func maxBoundsBest(t *rapid.T, kind registry.Kind, o oracles.Relaxed) {
 	}
 }
 
-// The value of Exp is at least μ times the logarithm of the sum over all outputs, and marginals are probabilities, which are 0 where
-// potentials are −∞.
+// The value of Exp is at least μ times the logarithm of the sum over all outputs, and marginals are probabilities,
+// which are 0 where potentials are −∞.
 func expBoundsSum(t *rapid.T, kind registry.Kind, o oracles.Summer) {
 	θ, μ := drawPotentials(t, kind, anyNumbers), drawMu(t)
 	value, alone, u := make([]float64, θ.Len()), make([]float64, θ.Len()), new(structured.Marginals)

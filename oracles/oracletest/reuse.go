@@ -11,8 +11,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// answersAreReused checks that what an oracle answers does not depend on what it, and what it writes to, held before: batches of other sizes, and
-// longer lists. Some batches allow no output at all, which all answers say, and whose score is −∞ whatever Max leaves.
+// answersAreReused checks that what an oracle answers does not depend on what it, and what it writes to, held before:
+// batches of other sizes, and longer lists. Some batches allow no output at all, which all answers say, and whose score
+// is −∞ whatever Max leaves.
 func answersAreReused(t *testing.T, kind registry.Kind, o oracles.Maximiser) {
 	var used answers
 	for seed := range uint64(40) {
@@ -37,7 +38,8 @@ func answersAreReused(t *testing.T, kind registry.Kind, o oracles.Maximiser) {
 			if allowed || θ.Outputs[b] == θ.Outputs[b+1] {
 				continue
 			}
-			if v, score := used.value[b], θ.Score(b, used.y[θ.Outputs[b]:θ.Outputs[b+1]]); !math.IsInf(v, -1) || !math.IsInf(score, -1) {
+			if v, score := used.value[b], θ.Score(b, used.y[θ.Outputs[b]:θ.Outputs[b+1]]); !math.IsInf(v, -1) ||
+				!math.IsInf(score, -1) {
 				t.Errorf("seed %d: the best of no outputs scores %g, and what is left %g", seed, v, score)
 			}
 		}
@@ -55,7 +57,8 @@ type answers struct {
 }
 
 func (a *answers) ask(o oracles.Maximiser, θ *structured.Potentials, k int, μ float64) {
-	a.y, a.value, a.sum = slices.Grow(a.y[:0], θ.OutputSize())[:θ.OutputSize()], make([]float64, θ.Len()), make([]float64, θ.Len())
+	a.y, a.value, a.sum = slices.Grow(a.y[:0], θ.OutputSize())[:θ.OutputSize()], make([]float64, θ.Len()),
+		make([]float64, θ.Len())
 	o.Max(θ, a.y, a.value)
 	if r, ok := o.(oracles.Ranker); ok {
 		r.TopK(θ, k, &a.best)
@@ -75,11 +78,14 @@ func (a *answers) ask(o oracles.Maximiser, θ *structured.Potentials, k int, μ 
 func (a *answers) compare(t *testing.T, seed int, θ *structured.Potentials, b int, want *answers) {
 	t.Helper()
 	lo, hi := θ.Outputs[b], θ.Outputs[b+1]
-	if a.value[b] != want.value[b] || !slices.Equal(a.y[lo:hi], want.y[lo:hi]) || a.sum[b] != want.sum[b] || a.smoothed.Value[b] != want.smoothed.Value[b] {
-		t.Errorf("seed %d: values %g, %g, %g, want %g, %g, %g", seed, a.value[b], a.sum[b], a.smoothed.Value[b], want.value[b], want.sum[b], want.smoothed.Value[b])
+	if a.value[b] != want.value[b] || !slices.Equal(a.y[lo:hi], want.y[lo:hi]) || a.sum[b] != want.sum[b] ||
+		a.smoothed.Value[b] != want.smoothed.Value[b] {
+		t.Errorf("seed %d: values %g, %g, %g, want %g, %g, %g", seed, a.value[b], a.sum[b], a.smoothed.Value[b],
+			want.value[b], want.sum[b], want.smoothed.Value[b])
 	}
 	for k := range a.u.Parts {
-		if !slices.Equal(a.u.Parts[k].Of(b), want.u.Parts[k].Of(b)) || !slices.Equal(a.smoothed.U.Parts[k].Of(b), want.smoothed.U.Parts[k].Of(b)) {
+		if !slices.Equal(a.u.Parts[k].Of(b), want.u.Parts[k].Of(b)) ||
+			!slices.Equal(a.smoothed.U.Parts[k].Of(b), want.smoothed.U.Parts[k].Of(b)) {
 			t.Errorf("seed %d: marginals of part %d are %g, want %g", seed, k, a.u.Parts[k].Of(b), want.u.Parts[k].Of(b))
 		}
 	}

@@ -14,10 +14,11 @@ import (
 // falseAlarm bounds the probability that the samples of a right sampler seem wrong, in one comparison.
 const falseAlarm = 1e-9
 
-// MostDivergence returns the bound of n·KL(p̂‖p) for the empirical distribution p̂ of n draws from p over k outcomes, which the draws exceed
-// with a probability of at most δ, whatever n and p: the t > k−1 at which e^{−t}(e·t/(k−1))^{k−1} = δ (Agrawal 2020, Finite-sample
-// concentration of the multinomial in relative entropy). 2n·KL is the statistic of the likelihood-ratio test, χ² of k−1 degrees of freedom
-// for large n; the bound holds for small n, too.
+// MostDivergence returns the bound of n·KL(p̂‖p) for the empirical distribution p̂ of n draws from p over k outcomes,
+// which the draws exceed with a probability of at most δ, whatever n and p: the t > k−1 at which
+// e^{−t}(e·t/(k−1))^{k−1} = δ (Agrawal 2020, Finite-sample concentration of the multinomial in relative entropy). 2n·KL
+// is the statistic of the likelihood-ratio test, χ² of k−1 degrees of freedom for large n; the bound holds for small n,
+// too.
 func MostDivergence(k int, δ float64) float64 {
 	if k < 2 {
 		return 0
@@ -91,13 +92,15 @@ func samplesAreGibbs(t *rapid.T, kind registry.Kind, o oracles.Sampler) {
 			}
 		}
 		if d, most := Divergence(counts, p), MostDivergence(possible, falseAlarm); d > most {
-			t.Fatalf("temperature %v: samples diverge by %v from their distribution, more than %v: %d of %d outputs\n%v\n%v", μ, d, most, n, possible, counts, p)
+			t.Fatalf("temperature %v: samples diverge by %v from their distribution, more than %v: %d of %d outputs\n%v\n%v", μ,
+				d, most, n, possible, counts, p)
 		}
 		θ.View(b, &view)
 		o.Sample(&view, μ, n, seed[b:b+1], &alone)
 		for k := range n {
 			if !slices.Equal(alone.Output(k, 0, view.OutputSize()), s.Output(k, θ.Outputs[b], θ.Outputs[b+1])) {
-				t.Fatalf("sample %d alone is %v, in a batch %v", k, alone.Output(k, 0, view.OutputSize()), s.Output(k, θ.Outputs[b], θ.Outputs[b+1]))
+				t.Fatalf("sample %d alone is %v, in a batch %v", k, alone.Output(k, 0, view.OutputSize()),
+					s.Output(k, θ.Outputs[b], θ.Outputs[b+1]))
 			}
 		}
 	}

@@ -24,7 +24,8 @@ func smoothings(o oracles.Maximiser, all ...oracles.Smoothing) (some []oracles.S
 func batchDoesNotMatter(t *rapid.T, kind registry.Kind, o oracles.Maximiser) {
 	θ, μ := drawPotentials(t, kind, anyNumbers), drawMu(t)
 	var one structured.Potentials
-	for _, s := range smoothings(o, oracles.Smoothing{Kind: oracles.None}, oracles.Smoothing{Kind: oracles.L2, Mu: μ}, oracles.Smoothing{Kind: oracles.Entropy, Mu: μ}) {
+	for _, s := range smoothings(o, oracles.Smoothing{Kind: oracles.None}, oracles.Smoothing{Kind: oracles.L2, Mu: μ},
+		oracles.Smoothing{Kind: oracles.Entropy, Mu: μ}) {
 		var batch, again, alone oracles.Answer
 		s.Answer(o, θ, &batch, true)
 		s.Answer(o, θ, &again, true)
@@ -46,7 +47,8 @@ func smoothingBounds(t *rapid.T, kind registry.Kind, o oracles.Maximiser) {
 	if μ1 < μ2 {
 		μ1, μ2 = μ2, μ1
 	}
-	for _, s := range smoothings(o, oracles.Smoothing{Kind: oracles.L2, MaxK: 1000}, oracles.Smoothing{Kind: oracles.Entropy}) {
+	for _, s := range smoothings(o, oracles.Smoothing{Kind: oracles.L2, MaxK: 1000},
+		oracles.Smoothing{Kind: oracles.Entropy}) {
 		var more, less oracles.Answer
 		s.Mu = μ1
 		s.Answer(o, θ, &more, true)
@@ -92,8 +94,8 @@ func bisectSimplex(all []Output, μ float64) (value float64, q []float64) {
 	return value - μ/2*(square-1), q
 }
 
-// If top-K smoothing claims to be exact, it equals the ℓ₂ smoothing over all outputs; with K = 0 and a sufficient MaxK it always
-// is. It is exact if and only if no output beyond the K best gets weight.
+// If top-K smoothing claims to be exact, it equals the ℓ₂ smoothing over all outputs; with K = 0 and a sufficient MaxK
+// it always is. It is exact if and only if no output beyond the K best gets weight.
 func topKSmoothingIsExact(t *rapid.T, kind registry.Kind, o oracles.Ranker) {
 	θ := drawPotentials(t, kind, reals)
 	s := oracles.Smoothing{Kind: oracles.L2, Mu: rapid.SampledFrom([]float64{5, 1, 0.3, 0.1}).Draw(t, "μ"), MaxK: 1000}
@@ -143,7 +145,8 @@ func sumBelow(all []Output, k int) float64 {
 // The mixture's weighted sum is u, and its weights sum to 1.
 func mixtureIsMarginals(t *rapid.T, kind registry.Kind, o oracles.Maximiser) {
 	θ, μ := drawPotentials(t, kind, integers), drawMu(t)
-	for _, s := range smoothings(o, oracles.Smoothing{Kind: oracles.None}, oracles.Smoothing{Kind: oracles.L2, Mu: μ, K: 1},
+	for _, s := range smoothings(o, oracles.Smoothing{Kind: oracles.None},
+		oracles.Smoothing{Kind: oracles.L2, Mu: μ, K: 1},
 		oracles.Smoothing{Kind: oracles.L2, Mu: μ, K: 2}, oracles.Smoothing{Kind: oracles.L2, Mu: μ}) {
 		var a oracles.Answer
 		s.Answer(o, θ, &a, false)

@@ -21,7 +21,8 @@ func scoresAreLinear(t *rapid.T, θ *structured.Potentials) {
 		for _, y := range everyOutput(θ, b) {
 			name := fmt.Sprint(y)
 			if len(y) != θ.Outputs[b+1]-θ.Outputs[b] || seen[name] {
-				t.Fatalf("output %s of length %d is there twice or has not the length %d", name, len(y), θ.Outputs[b+1]-θ.Outputs[b])
+				t.Fatalf("output %s of length %d is there twice or has not the length %d", name, len(y),
+					θ.Outputs[b+1]-θ.Outputs[b])
 			}
 			seen[name] = true
 			u.Add(b, y, 0.5)
@@ -44,7 +45,8 @@ func scoresAreLinear(t *rapid.T, θ *structured.Potentials) {
 	}
 }
 
-// What is located of an output is used by the output, and of every example's outputs something is located, unless all are empty.
+// What is located of an output is used by the output, and of every example's outputs something is located, unless all
+// are empty.
 func locatesWhatIsUsed(t *rapid.T, θ *structured.Potentials) {
 	for b := range θ.Len() {
 		var one structured.Potentials
@@ -90,7 +92,8 @@ func viewsAndCopies(t *rapid.T, θ *structured.Potentials) {
 		want := θ.Score(b, y)
 		θ.View(b, &view)
 		u.AsPotentials(b, len(y), &asPotentials)
-		for name, got := range map[string]float64{"view": view.Score(0, y), "copy": selected.Score(at, y), "marginals as potentials": asPotentials.Score(0, y)} {
+		for name, got := range map[string]float64{"view": view.Score(0, y), "copy": selected.Score(at, y),
+			"marginals as potentials": asPotentials.Score(0, y)} {
 			Near(t, "score in the "+name, got, want, 0)
 		}
 		if len(θ.Gold) > 0 {
@@ -106,7 +109,8 @@ func viewsAndCopies(t *rapid.T, θ *structured.Potentials) {
 			}
 		}
 		if view.Len() != 1 || view.OutputSize() != len(y) || asPotentials.OutputSize() != len(y) {
-			t.Fatalf("the view of example %d has %d examples and outputs of length %d, want %d", b, view.Len(), view.OutputSize(), len(y))
+			t.Fatalf("the view of example %d has %d examples and outputs of length %d, want %d", b, view.Len(),
+				view.OutputSize(), len(y))
 		}
 
 		like.Add(b, y, 2)
@@ -127,8 +131,9 @@ func viewsAndCopies(t *rapid.T, θ *structured.Potentials) {
 	}
 }
 
-// drawGold draws a gold output of example b: the numbers of some output y, some of them hidden in sets if the structure restricts,
-// and costs if it reads them. Both θ and u, marginals of its form, get the gold output if the structure reads it.
+// drawGold draws a gold output of example b: the numbers of some output y, some of them hidden in sets if the structure
+// restricts, and costs if it reads them. Both θ and u, marginals of its form, get the gold output if the structure
+// reads it.
 func drawGold(t *rapid.T, θ *structured.Potentials, u *structured.Marginals, b int) (gold structured.Gold, y []int32) {
 	all := everyOutput(θ, b)
 	y = all[rapid.IntRange(0, len(all)-1).Draw(t, "gold")]
@@ -225,8 +230,8 @@ func checkOthers(t *rapid.T, θ, changed *structured.Potentials, b int) {
 	}
 }
 
-// Augment adds the loss to every output's score. The loss is nowhere negative, and 0 for what is right. A Hamming loss of a fully
-// known output counts its wrong numbers.
+// Augment adds the loss to every output's score. The loss is nowhere negative, and 0 for what is right. A Hamming loss
+// of a fully known output counts its wrong numbers.
 func lossIsAdded(t *rapid.T, θ *structured.Potentials) {
 	for k := range θ.Parts { // makes differences of scores exact
 		for i, x := range θ.Parts[k].Values {

@@ -8,15 +8,15 @@ import (
 	"github.com/dsp-go/dsp/structured/pcfg"
 )
 
-// Declare declares the derivations of a sentence (chart.Declare), from short spans to long ones (Cocke, Kasami, Younger; Baker 1979).
-// With cells inside(i,j,A) of spans of several words and word(i,P),
+// Declare declares the derivations of a sentence (chart.Declare), from short spans to long ones (Cocke, Kasami,
+// Younger; Baker 1979). With cells inside(i,j,A) of spans of several words and word(i,P),
 //
 //	inside(i,j,A) = span(i,j,A) + ⊕_{B,C} rule(A → B C) + pair(i,j,B,C)
 //	pair(i,j,B,C) = ⊕_k inside(i,k,B) + inside(k+1,j,C)
 //
-// where the cells of pairs let a rule be used once for all k. Words are children at the ends of a span only, so pairs with a preterminal
-// have one k and need no cells. A sentence of n words takes O(n²·(N² + n·N) + ranges) memory, and O(n²·N·S² + n³·N²) time, for N
-// nonterminals among S symbols.
+// where the cells of pairs let a rule be used once for all k. Words are children at the ends of a span only, so pairs
+// with a preterminal have one k and need no cells. A sentence of n words takes O(n²·(N² + n·N) + ranges) memory, and
+// O(n²·N·S² + n³·N²) time, for N nonterminals among S symbols.
 func Declare(c *chart.Chart, θ *structured.Potentials, b int) {
 	g := grammar{Chart: c, n: constituents.Words(θ.Outputs[b+1] - θ.Outputs[b])}
 	g.nonterminals, g.preterminals = pcfg.Sizes(θ.Parts)
@@ -40,7 +40,8 @@ func Declare(c *chart.Chart, θ *structured.Potentials, b int) {
 		return
 	}
 	c.Sum(chart.Terms{
-		Count: g.nonterminals, Weight: chart.Run{At: c.Part(3), PerTerm: 1}, First: chart.Run{At: g.cell(0, g.n-1), PerTerm: 1},
+		Count: g.nonterminals, Weight: chart.Run{At: c.Part(3), PerTerm: 1},
+		First: chart.Run{At: g.cell(0, g.n-1), PerTerm: 1},
 	})
 }
 

@@ -40,7 +40,8 @@ func sentences(nonterminals, preterminals int, perExample bool, words ...int) *s
 	return θ
 }
 
-// direct is log Z of example b, by the recurrence over all pairs of symbols and all divisions of a span, and nothing else.
+// direct is log Z of example b, by the recurrence over all pairs of symbols and all divisions of a span, and nothing
+// else.
 func direct(θ *structured.Potentials, b int) float64 {
 	n := constituents.Words(θ.Outputs[b+1] - θ.Outputs[b])
 	nonterminals, preterminals := pcfg.Sizes(θ.Parts)
@@ -90,8 +91,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// A grammar of 30 nonterminals and 60 preterminals over 20 words takes a few megabytes beside its rules: not the 8,100 pairs of
-// symbols of each span and division.
+// A grammar of 30 nonterminals and 60 preterminals over 20 words takes a few megabytes beside its rules: not the 8,100
+// pairs of symbols of each span and division.
 func TestMemory(t *testing.T) {
 	θ, o := sentences(30, 60, false, 20), grammars.New()
 	var before, after runtime.MemStats
@@ -113,7 +114,8 @@ func BenchmarkPCFG(b *testing.B) {
 	y, value, u := make([]int32, θ.OutputSize()), make([]float64, 1), new(structured.Marginals)
 	var best oracles.KBest
 	for name, ask := range map[string]func(){
-		"max": func() { o.Max(θ, y, value) }, "exp": func() { o.Exp(θ, 1, value, u) }, "top10": func() { o.TopK(θ, 10, &best) },
+		"max": func() { o.Max(θ, y, value) }, "exp": func() { o.Exp(θ, 1, value, u) },
+		"top10":   func() { o.TopK(θ, 10, &best) },
 		"sums":    func() { o.Exp(θ, 1, value, nil) },
 		"hessian": func() { o.HessianProduct(θ, 1, θ, u) },
 	} {

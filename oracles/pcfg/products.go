@@ -110,7 +110,8 @@ func (s *products) resize() {
 		size int
 	}{
 		{&s.rule, N * s.pairs}, {&s.ruleCounts, N * s.pairs}, {&s.leaf, N * s.leaves}, {&s.leafCounts, N * s.leaves},
-		{&s.x, s.pairs + s.leaves}, {&s.y, s.pairs + s.leaves}, {&s.split, n}, {&s.level, n * n}, {&s.inside, n * n * N}, {&s.span, n * n * N},
+		{&s.x, s.pairs + s.leaves}, {&s.y, s.pairs + s.leaves}, {&s.split, n}, {&s.level, n * n},
+		{&s.inside, n * n * N}, {&s.span, n * n * N},
 		{&s.word, n * M},
 		{&s.sums, n * n * N}, {&s.probability, n * n * N}, {&s.wordProbability, n * M}, {&s.root, N}, {&s.ratio, N},
 	} {
@@ -156,7 +157,9 @@ func (s *products) weigh(rule []float32, rate float64) (top float64, ok bool) {
 	if top, ok = weights(scratch[:size], rule, rate); !ok {
 		return 0, false
 	}
-	s.reorder(func(at, of, count int) { copy(s.rule[at:at+count], scratch[of:]) }, func(at, of, count int) { copy(s.leaf[at:at+count], scratch[of:]) })
+	s.reorder(func(at, of, count int) { copy(s.rule[at:at+count], scratch[of:]) }, func(at, of, count int) {
+		copy(s.leaf[at:at+count], scratch[of:])
+	})
 	for a := range N {
 		clear(s.rule[a*s.pairs+N*S+M*N : (a+1)*s.pairs])
 		clear(s.leaf[a*s.leaves+M*M : (a+1)*s.leaves])

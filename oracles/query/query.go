@@ -48,7 +48,8 @@ type Settings struct {
 	Seed   uint64  // of Search
 
 	Report func(*Answer) // hears of what Search has found so far; may be nil
-	Decide func(string)  // hears of decisions when they are made: why Auto passes over an oracle, what an exact one will need; may be nil
+	// hears of decisions when they are made: why Auto passes over an oracle, what an exact one will need; may be nil
+	Decide func(string)
 }
 
 func (s *Settings) decide(what string) {
@@ -89,7 +90,8 @@ func (a *Answer) Gap() float64 {
 	return a.Bound - a.Value
 }
 
-// estimate takes what a sampler says of log Z if that is surer than what is known, and its best assignment's value for a lower bound.
+// estimate takes what a sampler says of log Z if that is surer than what is known, and its best assignment's value for
+// a lower bound.
 func (a *Answer) estimate(s *minibucket.Sampler) {
 	if _, value := s.Best(); value > a.Value {
 		a.Value = value
@@ -112,20 +114,22 @@ func (a *Answer) settle() {
 	}
 }
 
-// Within reports whether the answer is exact, or gap > 0 and the bound is above the value by at most this part of the value. What rounding the tables of an
-// exact answer may change is no gap.
+// Within reports whether the answer is exact, or gap > 0 and the bound is above the value by at most this part of the
+// value. What rounding the tables of an exact answer may change is no gap.
 func (a *Answer) Within(gap float64) bool {
 	return a.Exact || gap > 0 && a.Gap() <= gap*math.Abs(a.Value)+a.Rounding
 }
 
-// grace is how long an oracle may take to notice that its context ended; then Solve answers with what it told last. Tests change it.
+// grace is how long an oracle may take to notice that its context ended; then Solve answers with what it told last.
+// Tests change it.
 var grace = time.Second
 
 // direct is the most entries of a junction tree that Auto builds before it has any other answer: they take a moment.
 const direct = 1 << 22
 
-// Solve answers a question about a model. Where the context ends before there is an exact answer, the answer is what is known then; it is an error where nothing is. The error
-// says otherwise what keeps the oracle that was asked for from answering.
+// Solve answers a question about a model. Where the context ends before there is an exact answer, the answer is what is
+// known then; it is an error where nothing is. The error says otherwise what keeps the oracle that was asked for from
+// answering.
 func Solve(ctx context.Context, m *factors.Model, question string, s Settings) (*Answer, error) {
 	type result struct {
 		a   *Answer
@@ -144,7 +148,10 @@ func Solve(ctx context.Context, m *factors.Model, question string, s Settings) (
 	done := make(chan result, 1)
 	go func() {
 		var r result
-		if err := host.Guard(func() error { r.a, r.err = solve(m, question, s, func() bool { return ctx.Err() != nil }); return nil }); err != nil {
+		if err := host.Guard(func() error {
+			r.a, r.err = solve(m, question, s, func() bool { return ctx.Err() != nil })
+			return nil
+		}); err != nil {
 			r.err = err
 		}
 		done <- r
@@ -183,7 +190,8 @@ func solve(m *factors.Model, question string, s Settings, stop func() bool) (*An
 		if oracle == Junction && question == MAP {
 			// Search eliminates as well, and knows something all the while.
 			if plan, entries := junction.PlanWithin(m, min(s.Table, direct)); plan == nil && entries <= s.Table {
-				s.decide(fmt.Sprintf("auto passes over %s: its tables have %.3g entries or more (%.3g GiB), and search knows an answer while it fills them", oracle, entries, 8*entries/(1<<30)))
+				s.decide(fmt.Sprintf("auto passes over %s: its tables have %.3g entries or more (%.3g GiB), and search knows an "+
+					"answer while it fills them", oracle, entries, 8*entries/(1<<30)))
 				continue
 			}
 		}
@@ -215,7 +223,8 @@ func by(oracle string, m *factors.Model, question string, s Settings, stop func(
 	case Junction:
 		plan, entries := junction.PlanWithin(m, s.Table)
 		if plan == nil {
-			return nil, fmt.Errorf("the tables of the junction tree have %.3g entries or more (%.3g GiB), above the limit of %.3g", entries, 8*entries/(1<<30), s.Table)
+			return nil, fmt.Errorf("the tables of the junction tree have %.3g entries or more (%.3g GiB), "+
+				"above the limit of %.3g", entries, 8*entries/(1<<30), s.Table)
 		}
 		if plan.Entries > direct { // it takes long: know something before
 			quick := s

@@ -16,7 +16,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/minibucket"
 )
 
-// draw draws a model of up to 7 variables with factors of up to 3. Some models are binary and favour equal states, some have no loops.
+// draw draws a model of up to 7 variables with factors of up to 3. Some models are binary and favour equal states, some
+// have no loops.
 func draw(r *rand.Rand) *factors.Model {
 	m, binary, chain := &factors.Model{}, r.IntN(2) == 0, r.IntN(3) == 0
 	for range r.IntN(8) {
@@ -102,22 +103,24 @@ func TestSearchReportsIntervals(t *testing.T) {
 		_, logZ, _ := truth(m)
 		slack := 1e-8 * (1 + math.Abs(logZ))
 		value, bound := math.Inf(-1), math.MaxFloat64
-		s := Settings{Oracle: Search, Table: 1e6, Bucket: float64(rapid.SampledFrom([]int{1, 4, 9}).Draw(t, "bucket")), Passes: 5, Report: func(a *Answer) {
-			if a.Value < value-slack || a.Bound > bound+slack {
-				t.Fatalf("%s: from %v..%v to %v..%v", a.Doing, value, bound, a.Value, a.Bound)
-			}
-			if !(a.Value <= logZ+slack) && a.Value != logZ || !(a.Bound >= logZ-slack) && a.Bound != logZ {
-				t.Fatalf("%s: %v..%v, log Z is %v", a.Doing, a.Value, a.Bound, logZ)
-			}
-			value, bound = a.Value, a.Bound
-		}}
+		s := Settings{Oracle: Search, Table: 1e6, Bucket: float64(rapid.SampledFrom([]int{1, 4, 9}).Draw(t, "bucket")),
+			Passes: 5, Report: func(a *Answer) {
+				if a.Value < value-slack || a.Bound > bound+slack {
+					t.Fatalf("%s: from %v..%v to %v..%v", a.Doing, value, bound, a.Value, a.Bound)
+				}
+				if !(a.Value <= logZ+slack) && a.Value != logZ || !(a.Bound >= logZ-slack) && a.Bound != logZ {
+					t.Fatalf("%s: %v..%v, log Z is %v", a.Doing, a.Value, a.Bound, logZ)
+				}
+				value, bound = a.Value, a.Bound
+			}}
 		if _, err := Solve(context.Background(), m, PR, s); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
-// Without passes, the first report is the bound of mini-buckets that no message has tightened: passes are as many as asked for.
+// Without passes, the first report is the bound of mini-buckets that no message has tightened: passes are as many as
+// asked for.
 func TestSearchMakesNoMorePassesThanAsked(t *testing.T) {
 	random, lowered := rand.New(rand.NewPCG(3, 1)), 0
 	for range 200 {
@@ -163,7 +166,8 @@ func TestSolveIsEnumeration(t *testing.T) {
 				if question == MAP {
 					want = best
 				}
-				a, err := Solve(context.Background(), m, question, Settings{Oracle: oracle, Table: 1e6, Bucket: 9, Passes: 50, Gap: 1e-9})
+				a, err := Solve(context.Background(), m, question,
+					Settings{Oracle: oracle, Table: 1e6, Bucket: 9, Passes: 50, Gap: 1e-9})
 				if err != nil {
 					if oracle == Auto || oracle == Junction || oracle == Search || oracle == Relaxed {
 						t.Fatalf("%s, %s: %v", oracle, question, err)
@@ -175,7 +179,8 @@ func TestSolveIsEnumeration(t *testing.T) {
 				switch {
 				case oracle != Relaxed && !a.Exact || oracle == Auto && (a.Oracle == Search || a.Oracle == Relaxed):
 					t.Fatalf("%s, %s: %+v is not exact", oracle, question, a)
-				case a.Exact && !(a.Value == want && a.Bound == want || math.Abs(a.Value-want) <= slack && math.Abs(a.Bound-want) <= slack):
+				case a.Exact && !(a.Value == want && a.Bound == want || math.Abs(a.Value-want) <= slack &&
+					math.Abs(a.Bound-want) <= slack):
 					t.Fatalf("%s, %s: exact answer %+v, want %v", oracle, question, a, want)
 				case !(a.Value <= want+slack) && a.Value != want || !(a.Bound >= want-slack) && a.Bound != want:
 					t.Fatalf("%s, %s: %+v does not bound %v", oracle, question, a, want)
@@ -197,7 +202,8 @@ func TestSolveIsEnumeration(t *testing.T) {
 	if models < 100 { // too few to tell
 		return
 	}
-	for _, what := range []string{"tree map", "tree mar", "cut map", "junction mar", "search map", "search mar", "relaxed mar"} {
+	for _, what := range []string{"tree map", "tree mar", "cut map", "junction mar", "search map",
+		"search mar", "relaxed mar"} {
 		if answered[what] < 10 {
 			t.Errorf("%s answered %d models only", what, answered[what])
 		}
@@ -243,10 +249,14 @@ func TestSolveStops(t *testing.T) {
 // A search asks at every stage whether to stop, and does not begin another once it was told to.
 func TestSearchStops(t *testing.T) {
 	m := hard()
-	const looks, first, second, conditions = "search for an allowed assignment", "mini-buckets of 9 entries", "mini-buckets of 72 entries", "conditioning"
-	for question, stages := range map[string][]string{MAP: {"messages", "local search"}, PR: {looks, first, conditions, second}, MAR: {looks, first, second}} { // which takes no steps of conditioning
+	const looks, first, second, conditions = "search for an allowed assignment", "mini-buckets of 9 entries",
+		"mini-buckets of 72 entries", "conditioning"
+	// which takes no steps of conditioning
+	for question, stages := range map[string][]string{MAP: {"messages", "local search"},
+		PR: {looks, first, conditions, second}, MAR: {looks, first, second}} {
 		for _, last := range stages {
-			asked, told, reported := map[string]int{}, 0, 0 // how often it asked at a stage; how often it was told; reports after that
+			// how often it asked at a stage; how often it was told; reports after that
+			asked, told, reported := map[string]int{}, 0, 0
 			at := ""
 			a, err := solve(m, question, Settings{Oracle: Search, Table: 1e5, Bucket: 9, Passes: 5, Report: func(a *Answer) {
 				at = a.Doing
@@ -260,8 +270,10 @@ func TestSearchStops(t *testing.T) {
 				}
 				return told > 0
 			})
-			if err != nil || a.Exact || !(a.Value < a.Bound) || told > 3 || reported > 5 { // what it has not begun yet it does for a moment
-				t.Errorf("%s, stopped at %s: it was told %d times, reported %d times, and asked %v; %+v, %v", question, last, told, reported, asked, a, err)
+			// what it has not begun yet it does for a moment
+			if err != nil || a.Exact || !(a.Value < a.Bound) || told > 3 || reported > 5 {
+				t.Errorf("%s, stopped at %s: it was told %d times, reported %d times, and asked %v; %+v, %v", question, last,
+					told, reported, asked, a, err)
 			}
 			if question == PR && last == second && asked[conditions] < 10 {
 				t.Errorf("it asked %v", asked)
@@ -283,8 +295,8 @@ func (d *deaf) Err() error {
 	return nil
 }
 
-// Where an oracle does not notice that the context ended, the answer is what it reported last; the race detector sees whether what it finds behind the
-// caller touches that.
+// Where an oracle does not notice that the context ended, the answer is what it reported last; the race detector sees
+// whether what it finds behind the caller touches that.
 func TestSolveLeavesBehind(t *testing.T) {
 	defer func(before time.Duration) { grace = before }(grace)
 	grace = time.Millisecond

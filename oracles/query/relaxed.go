@@ -13,11 +13,13 @@ import (
 // settled is the part of a bound of the best value by which passes lower it when they end.
 const settled = 1e-12
 
-// enough is the part of a value by which messages may leave the bound above it where no gap is asked for: they come ever closer, and never there.
+// enough is the part of a value by which messages may leave the bound above it where no gap is asked for: they come
+// ever closer, and never there.
 const enough = 1e-9
 
-// rounding bounds the rounding errors of values and bounds of a model: 64 units of float64 for each variable and factor, of the sum of every
-// factor's largest |logarithm|. An assignment whose bound is no further away counts as the best one, whatever gap was asked for.
+// rounding bounds the rounding errors of values and bounds of a model: 64 units of float64 for each variable and
+// factor, of the sum of every factor's largest |logarithm|. An assignment whose bound is no further away counts as the
+// best one, whatever gap was asked for.
 func rounding(m *factors.Model) float64 {
 	size := 0.0
 	for _, f := range m.Factors {
@@ -40,7 +42,8 @@ func relaxedBest(m *factors.Model, s Settings, stop func() bool) *Answer {
 		r.Pass()
 		a.States, a.Value = r.Best()
 		last := a.Bound
-		if a.Bound = min(last, r.Bound()); a.meets(max(s.Gap, enough)) || last-a.Bound <= settled*math.Abs(a.Bound) || stop() {
+		if a.Bound = min(last, r.Bound()); a.meets(max(s.Gap, enough)) || last-a.Bound <= settled*math.Abs(a.Bound) ||
+			stop() {
 			break
 		}
 	}
@@ -75,8 +78,8 @@ func bucketMemory(entries float64) error {
 	return host.CheckMemory("the tables of the mini-buckets", bytes*entries)
 }
 
-// relaxedSum bounds log Z from above by mini-buckets and from below by a mean field, which begins with the marginals of the upper bound or with
-// a good assignment.
+// relaxedSum bounds log Z from above by mini-buckets and from below by a mean field, which begins with the marginals of
+// the upper bound or with a good assignment.
 func relaxedSum(m *factors.Model, s Settings, stop func() bool) (*Answer, error) {
 	if err := bucketMemory(minibucket.Entries(m, s.Bucket)); err != nil {
 		return nil, err
@@ -94,7 +97,8 @@ func relaxedSum(m *factors.Model, s Settings, stop func() bool) (*Answer, error)
 			last = b.Upper()
 		}
 	}
-	a := &Answer{Oracle: Relaxed, Bound: b.Upper(), Marginals: b.Marginals(), Exact: b.Exact() || math.IsInf(b.Upper(), -1)}
+	a := &Answer{Oracle: Relaxed, Bound: b.Upper(), Marginals: b.Marginals(), Exact: b.Exact() ||
+		math.IsInf(b.Upper(), -1)}
 	a.Deviation = math.Inf(1)
 	if a.Value = a.Bound; a.Exact {
 		a.settle()

@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
-// A gap that is small beside the value is still a gap: three variables of which two must be equal, and a large constant.
+// A gap that is small beside the value is still a gap: three variables of which two must be equal, and a large
+// constant.
 func TestGapBesideLargeConstant(t *testing.T) {
 	differ := []float64{0, 1e-4, 1e-4, 0}
 	m := &factors.Model{States: []int{2, 2, 2}, Factors: []factors.Factor{

@@ -14,7 +14,8 @@ import (
 func searchBest(m *factors.Model, s Settings, stop func() bool) *Answer {
 	limits := branching.Settings{Entries: s.Table, Seed: s.Seed, Gap: s.Gap}
 	translate := func(b *branching.Answer) *Answer {
-		return &Answer{Oracle: Search, Exact: b.Proven, Value: b.Value, Bound: b.Bound, Width: b.Width, States: b.States, Rounding: b.Error, Doing: b.Doing, Nodes: b.Nodes}
+		return &Answer{Oracle: Search, Exact: b.Proven, Value: b.Value, Bound: b.Bound, Width: b.Width, States: b.States,
+			Rounding: b.Error, Doing: b.Doing, Nodes: b.Nodes}
 	}
 	return translate(branching.New(m, limits).Solve(limits, stop, func(b *branching.Answer) { s.report(translate(b)) }))
 }
@@ -30,8 +31,9 @@ const (
 	visitsAt    = 64      // nodes that are visited between two reports
 )
 
-// searchSum bounds log Z from both sides, ever closer: rounds of mini-buckets with larger tables, after each of which loops are cut by conditioning for about as long as
-// the tables took. An assignment that is allowed, and a mean field, keep the lower bound above −∞. States that no allowed assignment has are left out.
+// searchSum bounds log Z from both sides, ever closer: rounds of mini-buckets with larger tables, after each of which
+// loops are cut by conditioning for about as long as the tables took. An assignment that is allowed, and a mean field,
+// keep the lower bound above −∞. States that no allowed assignment has are left out.
 func searchSum(m *factors.Model, question string, s Settings, stop func() bool) (*Answer, error) {
 	kept := branching.Possible(m, stop)
 	if kept == nil {
@@ -89,10 +91,11 @@ func sumOf(m *factors.Model, question string, s Settings, stop func() bool) (*An
 	a.Doing = "search for an allowed assignment"
 	s.report(a)
 	limits := branching.Settings{Entries: guided, Seed: s.Seed, Gap: nearBest}
-	found := branching.New(m, limits).Solve(limits, func() bool { asked++; return asked > guide || stop() }, func(b *branching.Answer) {
-		a.Value, a.Bound = max(a.Value, b.Value), min(a.Bound, b.Bound+assignments(m)+slack)
-		s.report(a)
-	})
+	found := branching.New(m, limits).Solve(limits, func() bool { asked++; return asked > guide || stop() },
+		func(b *branching.Answer) {
+			a.Value, a.Bound = max(a.Value, b.Value), min(a.Bound, b.Bound+assignments(m)+slack)
+			s.report(a)
+		})
 	if found.States == nil && found.Proven {
 		return nothing(m), nil
 	}

@@ -21,7 +21,8 @@ import (
 
 // elsewhere are the structures whose oracles' packages check the contract, with each of their kernels.
 var elsewhere = []structured.Structure{
-	trees.SpanningTree{}, trees.SpanningTree{NonProjective: true}, segments.Segments{}, segments.Counted{}, constituents.Tree{}, matchings.Matching{}, matchings.Matching{Complete: true},
+	trees.SpanningTree{}, trees.SpanningTree{NonProjective: true}, segments.Segments{}, segments.Counted{},
+	constituents.Tree{}, matchings.Matching{}, matchings.Matching{Complete: true},
 }
 
 // The oracle of every registered structure satisfies the contract. Structures' own packages check theirs.
@@ -62,7 +63,8 @@ func TestSamplers(t *testing.T) {
 			sums++
 			continue
 		}
-		if noSums == nil || noSamples == nil || !strings.HasPrefix(noSums.Error(), "--entropy needs ") || !strings.Contains(noSamples.Error(), k.Name()) {
+		if noSums == nil || noSamples == nil || !strings.HasPrefix(noSums.Error(), "--entropy needs ") ||
+			!strings.Contains(noSamples.Error(), k.Name()) {
 			t.Errorf("%s: %v; %v", k.Name(), noSums, noSamples)
 		}
 	}

@@ -19,13 +19,14 @@ type Kind struct {
 	// Oracle returns a new oracle of the structure with its own scratch memory. The interfaces that it implements show its
 	// capabilities beyond Max.
 	Oracle func() oracles.Maximiser
-	// Small draws the form of potentials of a batch of examples that are small enough to enumerate. The values are undefined.
+	// Small draws the form of potentials of a batch of examples that are small enough to enumerate. The values are
+	// undefined.
 	Small func(r *rand.Rand) *structured.Potentials
-	// OracleOf returns an oracle for one of the structures of this kind, which differ in more than their potentials show, such as a
-	// limit. Nil: Oracle is for all of them.
+	// OracleOf returns an oracle for one of the structures of this kind, which differ in more than their potentials show,
+	// such as a limit. Nil: Oracle is for all of them.
 	OracleOf func(s structured.Structure) oracles.Maximiser
-	// Chart declares the derivations of an example's outputs, for structures that have some: what the oracle does not answer,
-	// chart.New(Chart) does, in float64. Nil: the structure is no chart.
+	// Chart declares the derivations of an example's outputs, for structures that have some: what the oracle does not
+	// answer, chart.New(Chart) does, in float64. Nil: the structure is no chart.
 	Chart chart.Declare
 }
 
@@ -41,7 +42,9 @@ var All []Kind
 
 // builtin registers a kind of dsp itself.
 func builtin(k Kind) Kind {
-	at, taken := slices.BinarySearchFunc(All, k.Name(), func(other Kind, name string) int { return cmp.Compare(other.Name(), name) })
+	at, taken := slices.BinarySearchFunc(All, k.Name(), func(other Kind, name string) int {
+		return cmp.Compare(other.Name(), name)
+	})
 	if taken {
 		panic("two structures of the name " + k.Name())
 	}
@@ -49,8 +52,8 @@ func builtin(k Kind) Kind {
 	return k
 }
 
-// Register adds a structure of a program's own, with its oracle. A program registers its structures before it uses any. It is an error if
-// the name is empty or taken, or if a function is missing.
+// Register adds a structure of a program's own, with its oracle. A program registers its structures before it uses any.
+// It is an error if the name is empty or taken, or if a function is missing.
 func Register(k Kind) error {
 	switch {
 	case k.Structure == nil || k.Name() == "":
@@ -64,8 +67,8 @@ func Register(k Kind) error {
 	return nil
 }
 
-// Of returns the kind of a structure, which is its Structure, and whose oracles keep to its limits. It panics if the structure is not
-// registered, which is a bug in the caller.
+// Of returns the kind of a structure, which is its Structure, and whose oracles keep to its limits. It panics if the
+// structure is not registered, which is a bug in the caller.
 func Of(s structured.Structure) Kind {
 	for _, k := range All {
 		if k.Name() == s.Name() {

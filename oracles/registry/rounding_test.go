@@ -31,8 +31,10 @@ var shares = map[string]struct{ ofMax, ofExp float64 }{
 
 // asOther are the kinds whose oracle is that of another one.
 var asOther = map[string]string{
-	"complete matching": "matching", "Potts graph": "graph", "typed graph": "graph", "Potts graph with bounds": "graph with bounds",
-	"typed graph with bounds": "graph with bounds", "Potts graph with cuts": "graph with cuts", "typed graph with cuts": "graph with cuts",
+	"complete matching": "matching", "Potts graph": "graph", "typed graph": "graph",
+	"Potts graph with bounds": "graph with bounds", "typed graph with bounds": "graph with bounds",
+	"Potts graph with cuts": "graph with cuts",
+	"typed graph with cuts": "graph with cuts",
 }
 
 // Bounds on rounding are neither far above what errors reach nor close to what errors of a few small examples do: the

@@ -43,7 +43,8 @@ type end struct{ f, k int }
 
 // New returns the relaxation of a model with messages that are zero. Variables are ordered by their numbers.
 func New(m *factors.Model) *Relaxation {
-	r := &Relaxation{model: m, own: make([][]float64, len(m.States)), ends: make([][]end, len(m.States)), value: math.Inf(-1)}
+	r := &Relaxation{model: m, own: make([][]float64, len(m.States)), ends: make([][]end, len(m.States)),
+		value: math.Inf(-1)}
 	for _, n := range m.States {
 		r.given, r.free = append(r.given, make([]float64, n)), append(r.free, factors.Free)
 	}
@@ -81,8 +82,8 @@ func (r *Relaxation) join(f factors.Factor) {
 	r.joint = append(r.joint, j)
 }
 
-// reduce returns, for every state of the k-th variable of the scope, the best entry of θ_f − Σ_v λ_fv: in all over every state of the other
-// variables, in agreeing over those that agree with the states decided so far.
+// reduce returns, for every state of the k-th variable of the scope, the best entry of θ_f − Σ_v λ_fv: in all over
+// every state of the other variables, in agreeing over those that agree with the states decided so far.
 func (r *Relaxation) reduce(e end, states []int, all, agreeing []float64) {
 	j := &r.joint[e.f]
 	for s := range all {
@@ -113,7 +114,8 @@ func (r *Relaxation) reduce(e end, states []int, all, agreeing []float64) {
 	}
 }
 
-// Pass sends messages once forward and once backward along the order of the variables, and decodes an assignment in each direction.
+// Pass sends messages once forward and once backward along the order of the variables, and decodes an assignment in
+// each direction.
 func (r *Relaxation) Pass() {
 	states := make([]int, len(r.own))
 	for _, backward := range []bool{false, true} {
@@ -134,8 +136,9 @@ func (r *Relaxation) Pass() {
 	}
 }
 
-// update moves to v what its factors say about it, decides its state given those of earlier variables, and hands its value on to the
-// factors with later variables. A state that a factor forbids stays forbidden in own, and no message mentions it.
+// update moves to v what its factors say about it, decides its state given those of earlier variables, and hands its
+// value on to the factors with later variables. A state that a factor forbids stays forbidden in own, and no message
+// mentions it.
 func (r *Relaxation) update(v int, states []int, backward bool) {
 	own, n := r.own[v], len(r.own[v])
 	score, all, agreeing := append([]float64(nil), own...), make([]float64, n), make([]float64, n)
@@ -176,7 +179,8 @@ func (r *Relaxation) update(v int, states []int, backward bool) {
 	}
 }
 
-// best returns the state with the highest score; among equals, and where all are forbidden, the one with the highest value of its own.
+// best returns the state with the highest score; among equals, and where all are forbidden, the one with the highest
+// value of its own.
 func best(score, own []float64) int {
 	b := 0
 	for s := range score {
@@ -241,5 +245,6 @@ func most(xs []float64) float64 {
 	return m
 }
 
-// Best returns the best assignment found so far and its value. Its difference from Bound is what the assignment may lose at most.
+// Best returns the best assignment found so far and its value. Its difference from Bound is what the assignment may
+// lose at most.
 func (r *Relaxation) Best() (states []int, value float64) { return r.states, r.value }

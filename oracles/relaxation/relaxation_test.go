@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// draw draws a small model of factors of up to three variables, some entries forbidden. A tree has factors of pairs without loops.
+// draw draws a small model of factors of up to three variables, some entries forbidden. A tree has factors of pairs
+// without loops.
 func draw(r *rand.Rand, tree bool) *factors.Model {
 	m := &factors.Model{}
 	for range 1 + r.IntN(7) {

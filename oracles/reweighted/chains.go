@@ -6,9 +6,10 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// chains bounds the best score of an example by sequential tree-reweighted messages (Kolmogorov 2006). Every edge belongs to one chain of
-// links from parent to child, and n_v chains run through variable v: as many as it has links to parents or to children, whichever are more.
-// Messages move score between edges and variables, so that the score of every labeling stays
+// chains bounds the best score of an example by sequential tree-reweighted messages (Kolmogorov 2006). Every edge
+// belongs to one chain of links from parent to child, and n_v chains run through variable v: as many as it has links to
+// parents or to children, whichever are more. Messages move score between edges and variables, so that the score of
+// every labeling stays
 //
 //	Σ_v own_v + Σ_j (θ_j − up_j − down_j),  own_v = θ_v + Σ_j down_j (links to parents) + Σ_j up_j (links to children),
 //
@@ -74,8 +75,8 @@ func (c *chains) without(message []float64, n int) {
 	}
 }
 
-// forward sends messages from parents to children. On the way it decides labels: each variable takes the best one given the labels of its
-// parents and the messages of its children.
+// forward sends messages from parents to children. On the way it decides labels: each variable takes the best one given
+// the labels of its parents and the messages of its children.
 func (c *chains) forward() {
 	y := c.y
 	for k, v := range c.order {
@@ -165,7 +166,8 @@ func (c *chains) decide(k int) {
 	c.trial[v] = best(c.share, c.own)
 }
 
-// best returns the label with the highest score; among equals, and where all are forbidden, the one with the highest second score.
+// best returns the label with the highest score; among equals, and where all are forbidden, the one with the highest
+// second score.
 func best(score, second []float64) int32 {
 	b := 0
 	for l := range score {
@@ -179,7 +181,8 @@ func best(score, second []float64) int32 {
 // sweeps bounds the local search.
 const sweeps = 10
 
-// improve changes one trial label at a time as long as this raises the score, and keeps the labels if they are the best so far.
+// improve changes one trial label at a time as long as this raises the score, and keeps the labels if they are the best
+// so far.
 func (c *chains) improve() {
 	for range sweeps {
 		changed := false
@@ -232,8 +235,8 @@ func (x *example) score(labels []int32) float64 {
 // stalled is the part of the gap that a pass must close for another one to follow.
 const stalled = 1e-3
 
-// run passes messages until the bound meets the best labels up to a relative tolerance, a pass closes little of what is between them, or
-// the number of passes is reached. It returns the bound.
+// run passes messages until the bound meets the best labels up to a relative tolerance, a pass closes little of what is
+// between them, or the number of passes is reached. It returns the bound.
 func (c *chains) run(x *example, tolerance float64, passes int) (bound float64) {
 	c.begin(x)
 	bound = math.Inf(1)

@@ -24,8 +24,8 @@ const (
 	between   = 4 // passes between two points
 )
 
-// run lowers the bound of an example until it is within tolerance of the value of a point, or for a number of passes. Then point is the
-// last point, unless the bound is −∞.
+// run lowers the bound of an example until it is within tolerance of the value of a point, or for a number of passes.
+// Then point is the last point, unless the bound is −∞.
 func (d *descent) run(x *example, μ, tolerance float64, passes int) {
 	d.begin(x, μ)
 	d.start, d.move = vec.Grow(d.start, len(d.shift)), vec.Grow(d.move, len(d.shift))

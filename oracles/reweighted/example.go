@@ -11,7 +11,8 @@ import (
 
 var minusInf = math.Inf(-1)
 
-// example is an example's potentials in float64. Tables have the labels of a link's child as rows and those of its parent as columns.
+// example is an example's potentials in float64. Tables have the labels of a link's child as rows and those of its
+// parent as columns.
 type example struct {
 	*plan
 	kind  graphs.Edges

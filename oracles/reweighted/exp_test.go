@@ -170,8 +170,8 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// Where few passes leave a bound that more passes lower, the gap says by how much at most, and the entropy of an answer is that of its marginals: with
-// ⟨u, θ⟩ it makes no more than the lowest bound.
+// Where few passes leave a bound that more passes lower, the gap says by how much at most, and the entropy of an answer
+// is that of its marginals: with ⟨u, θ⟩ it makes no more than the lowest bound.
 func TestGapsOfUnfinishedBounds(t *testing.T) {
 	loose := 0
 	each(t, func(t *testing.T, r *rand.Rand, kind graphs.Edges, scale float64) {
@@ -186,7 +186,8 @@ func TestGapsOfUnfinishedBounds(t *testing.T) {
 				loose++
 			}
 			if u := a.U.Dot(0, θ) + a.EntropyOf(0, θ); u > lowest+allowance || a.Value[0]-o.SumGap(0) > lowest+allowance {
-				t.Errorf("bound %.9g with gap %.3g, its marginals %.9g; after many passes the bound is %.9g", a.Value[0], o.SumGap(0), u, lowest)
+				t.Errorf("bound %.9g with gap %.3g, its marginals %.9g; after many passes the bound is %.9g",
+					a.Value[0], o.SumGap(0), u, lowest)
 			}
 		}
 	})

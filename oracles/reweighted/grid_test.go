@@ -26,12 +26,13 @@ func drawGrid(r *rand.Rand, kind graphs.Edges, h, w, labels int, node, edge floa
 		}
 	}
 	θ := new(structured.Potentials)
-	θ.Reshape(graphs.Pairwise{Edges: kind, By: graphs.Relaxed}.Form(labels, types), []int{0, h * w}, func(table string) []int {
-		if table == graphs.EdgeRows {
-			return []int{0, len(g.Ends)}
-		}
-		return []int{0, h * w}
-	})
+	θ.Reshape(graphs.Pairwise{Edges: kind, By: graphs.Relaxed}.Form(labels, types),
+		[]int{0, h * w}, func(table string) []int {
+			if table == graphs.EdgeRows {
+				return []int{0, len(g.Ends)}
+			}
+			return []int{0, h * w}
+		})
 	θ.Graphs = []*structured.Graph{g}
 	for k, scale := range []float64{node, edge} {
 		for i := range θ.Parts[k].Values {

@@ -36,7 +36,8 @@ func TestMaxBoundsBest(t *testing.T) {
 	}
 }
 
-// What counts as the best does not depend on the scale: with potentials of about 1e-13, too, labels that count as the best are.
+// What counts as the best does not depend on the scale: with potentials of about 1e-13, too, labels that count as the
+// best are.
 func TestExactAtAnyScale(t *testing.T) {
 	r, exactly, inexactly := rand.New(rand.NewPCG(3, 8)), 0, 0
 	for range 60 {

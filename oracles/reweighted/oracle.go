@@ -14,15 +14,16 @@ import (
 //
 // The value of Max is a bound, and its labels are good ones whose score may be lower.
 //
-// The value H of Exp is a bound. The marginals u are a point of the local polytope, except where edges have potentials −∞: then they are
-// the gradient of H for the shifts that were found, and pairs may disagree slightly with variables. With D ≥ 0 the difference between H
-// and the value of u, which is at most Gap·μ·V if Passes suffice, the exact bound R satisfies H ≥ R(θ) ≥ H − D, and
+// The value H of Exp is a bound. The marginals u are a point of the local polytope, except where edges have potentials
+// −∞: then they are the gradient of H for the shifts that were found, and pairs may disagree slightly with variables.
+// With D ≥ 0 the difference between H and the value of u, which is at most Gap·μ·V if Passes suffice, the exact bound R
+// satisfies H ≥ R(θ) ≥ H − D, and
 //
 //	R(θ') ≥ H − D + ⟨u, θ' − θ⟩ for all θ'.
 //
-// So u is the gradient of R up to D. R is convex, as a hinge or crf loss must be: learning with it minimises an upper bound of the loss
-// (Finley and Joachims 2008). The hinge takes it at a small μ, by entropy smoothing, since max over the local polytope has no such u from
-// messages alone; with no smoothing, u is that of the labels of Max.
+// So u is the gradient of R up to D. R is convex, as a hinge or crf loss must be: learning with it minimises an upper
+// bound of the loss (Finley and Joachims 2008). The hinge takes it at a small μ, by entropy smoothing, since max over
+// the local polytope has no such u from messages alone; with no smoothing, u is that of the labels of Max.
 type Oracle struct {
 	Gap    float64 // D per variable and μ at which Exp stops; 0 means 1e-6
 	Passes int     // the most passes over an example's graph; 0 means 100

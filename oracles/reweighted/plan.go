@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// plan orients a graph: every edge leads from the variable that comes first in a breadth-first order, its parent, to the other.
+// plan orients a graph: every edge leads from the variable that comes first in a breadth-first order, its parent, to
+// the other.
 type plan struct {
 	order []int32 // [V] parents before children
 	links []link  // [E] by child, children in order

@@ -9,9 +9,10 @@ import (
 
 var _ oracles.Rounder = (*Oracle)(nil)
 
-// Rounding implements oracles.Rounder. Forests are those of exact.Oracle. Bounds of graphs with loops are float64 sums over variables, edges and
-// messages, which the passes keep within the range of the potentials: 64 units for each variable and edge, and for Exp each label, of
-// the sum of the largest potentials. This is an allowance, not a theorem about the number of passes.
+// Rounding implements oracles.Rounder. Forests are those of exact.Oracle. Bounds of graphs with loops are float64 sums
+// over variables, edges and messages, which the passes keep within the range of the potentials: 64 units for each
+// variable and edge, and for Exp each label, of the sum of the largest potentials. This is an allowance, not a theorem
+// about the number of passes.
 func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	o.example.read(θ, b, oracles.NoMasks)
 	if o.example.forest() {

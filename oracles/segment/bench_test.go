@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// benchmark reports sequences/s of an oracle call on 32 sequences of 100 positions, with 10 labels and segments of at most 10 positions, with or without
-// scores of whole segments.
+// benchmark reports sequences/s of an oracle call on 32 sequences of 100 positions, with 10 labels and segments of at
+// most 10 positions, with or without scores of whole segments.
 func benchmark(b *testing.B, whole bool, call func(o *segment.Oracle, θ *structured.Potentials)) {
 	θ := draw(32, 100, 20, 10, 0, whole)
 	for _, name := range segment.Kernels() {

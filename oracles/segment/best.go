@@ -7,14 +7,17 @@ import (
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
-// Best returns the segments of an output of Reset's example that is allowed (no potential of it is −∞), for which Σ value(s) over its segments, plus weight
-// times the scores of the transitions between them, is largest: by dynamic programming over positions and the labels of the segments that end there. A segment
-// of value −∞ is in none. It returns nil if there is no such output.
+// Best returns the segments of an output of Reset's example that is allowed (no potential of it is −∞), for which Σ
+// value(s) over its segments, plus weight times the scores of the transitions between them, is largest: by dynamic
+// programming over positions and the labels of the segments that end there. A segment of value −∞ is in none. It
+// returns nil if there is no such output.
 func (p *Spans) Best(value func(s segments.Segment) float64, weight float64) []segments.Segment {
 	shape, transitions := segments.ShapeOf(p.view.Parts), p.view.Parts[2].Of(0)
 	n, labels := len(p.view.Parts[0].Of(0))/shape.Tags, shape.Labels
-	closed, by := make([]float64, n*labels), make([]segments.Segment, n*labels) // the best beginning of an output whose last segment ends at a position, with a label
-	before, from := make([]float64, n*labels), make([]int, n*labels)            // the best one that a segment may follow which begins at a position, and the label at its end
+	// the best beginning of an output whose last segment ends at a position, with a label
+	closed, by := make([]float64, n*labels), make([]segments.Segment, n*labels)
+	// the best one that a segment may follow which begins at a position, and the label at its end
+	before, from := make([]float64, n*labels), make([]int, n*labels)
 	for t := range n {
 		for y := range labels {
 			at := t*labels + y
@@ -80,7 +83,8 @@ func (p *Spans) Score(s segments.Segment) float64 {
 		score += float64(p.view.Parts[shape.End].Of(0)[s.Last*shape.Labels+y])
 	}
 	if shape.Whole > 0 {
-		score += float64(p.view.Parts[shape.Whole].Of(0)[segments.Row(s.Last, s.Last-s.First+1, shape.Longest)*shape.Labels+y])
+		score += float64(p.view.Parts[shape.Whole].Of(0)[segments.Row(s.Last, s.Last-s.First+1, shape.Longest)*shape.Labels+
+			y])
 	}
 	return score
 }

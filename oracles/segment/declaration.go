@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
-// Declare declares the derivations of segments (chart.Declare), from the first position to the last. Cells have a label y, and
-// those of a segment the number l of its positions so far:
+// Declare declares the derivations of segments (chart.Declare), from the first position to the last. Cells have a label
+// y, and those of a segment the number l of its positions so far:
 //
 //	before_t(y) = ⊕_{y'} after_{t−1}(y') + transition(y', y),   before_0(y) = 0
 //	open_t(1,y) = before_t(y) + node_t(begin y)
@@ -70,7 +70,8 @@ func Declare(c *chart.Chart, θ *structured.Potentials, b int) {
 		}
 		before = c.Cells(s.Labels)
 		c.Sum(chart.Terms{
-			Count: s.Labels, Weight: chart.Run{At: transition, PerCell: 1, PerTerm: s.Labels}, First: chart.Run{At: after, PerTerm: 1},
+			Count: s.Labels, Weight: chart.Run{At: transition, PerCell: 1, PerTerm: s.Labels},
+			First: chart.Run{At: after, PerTerm: 1},
 		})
 	}
 }

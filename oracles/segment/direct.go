@@ -12,10 +12,11 @@ import (
 // negligible is the error per position, in nats, that differences of sums may cause.
 const negligible = 1e-9
 
-// losesDigits reports whether the fast way is too rough for example b. Prefix sums P of what continues segments, and the price of wrong segments,
-// which is added and taken off again, are differences that lose the digits of all that is smaller; and marginals which are such differences are
-// multiplied by these scores in ⟨u, θ⟩. So users' numbers in place of −∞, of any size, would blur all else. Then the oracle is direct: it sums the
-// scores of each segment anew (lengthsAt), which takes a few additions more for each, and takes no differences.
+// losesDigits reports whether the fast way is too rough for example b. Prefix sums P of what continues segments, and
+// the price of wrong segments, which is added and taken off again, are differences that lose the digits of all that is
+// smaller; and marginals which are such differences are multiplied by these scores in ⟨u, θ⟩. So users' numbers in
+// place of −∞, of any size, would blur all else. Then the oracle is direct: it sums the scores of each segment anew
+// (lengthsAt), which takes a few additions more for each, and takes no differences.
 func (o *Oracle) losesDigits(θ *structured.Potentials, b int) bool {
 	sum, largest := 0.0, 0.0
 	for t := 1; t < o.n; t++ {
@@ -37,8 +38,8 @@ func (o *Oracle) losesDigits(θ *structured.Potentials, b int) bool {
 	return oracles.Double*sum*largest*o.rate*o.rate > negligible*float64(o.n)
 }
 
-// directLengths returns length_t for a direct oracle: scores of lengths, of segments as a whole, of all that continues them, and the price of what
-// is wrong of them.
+// directLengths returns length_t for a direct oracle: scores of lengths, of segments as a whole, of all that continues
+// them, and the price of what is wrong of them.
 func (o *Oracle) directLengths(t int) []float64 {
 	longest, y := o.longest(t), o.s.Labels
 	o.joint = vec.Grow(o.joint, o.s.Longest*o.stride)
@@ -77,7 +78,8 @@ func (o *Oracle) directLength(t, l, y int) float64 {
 	return score
 }
 
-// price returns what the segment of l positions with label y that ends at position t costs: the price for each wrong one that it makes.
+// price returns what the segment of l positions with label y that ends at position t costs: the price for each wrong
+// one that it makes.
 func (o *Oracle) price(t, l, y int) float64 {
 	if g := &o.gold; g.known {
 		if n := g.wrong(t, l, y, o.stride); n > 0 {
@@ -87,8 +89,8 @@ func (o *Oracle) price(t, l, y int) float64 {
 	return 0
 }
 
-// keepDirect adds the probabilities of segments that end at position t, by their length, to those of tags that continue segments, and returns the
-// expected number of wrong ones that they make.
+// keepDirect adds the probabilities of segments that end at position t, by their length, to those of tags that continue
+// segments, and returns the expected number of wrong ones that they make.
 func (o *Oracle) keepDirect(t int) (wrong float64) {
 	clear(o.inside)
 	for l := o.longest(t); l > 0; l-- {

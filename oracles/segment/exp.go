@@ -9,9 +9,10 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Exp sums over all segmentations, forwards. The marginals follow backwards, from the conditional distributions of what comes before: with the
-// probability that a segment with label y ends at t, its length is l with probability exp(h_{t−l+1}(y) + length(l, y) − a_t(y)), and the label
-// before one that starts at s is y' with probability exp(α_{s−1}(y') + transition(y', y) − β_s(y)).
+// Exp sums over all segmentations, forwards. The marginals follow backwards, from the conditional distributions of what
+// comes before: with the probability that a segment with label y ends at t, its length is l with probability
+// exp(h_{t−l+1}(y) + length(l, y) − a_t(y)), and the label before one that starts at s is y' with probability
+// exp(α_{s−1}(y') + transition(y', y) − β_s(y)).
 func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	o.prepare(θ, 1/μ)
 	o.weigh()
@@ -40,7 +41,8 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 // leastSum is the least sum for which terms that underflow are negligible.
 const leastSum = 1e-200
 
-// weigh prepares the weights of transitions, E_{y'}(y) = exp(transition(y', y) − top_y), with the largest transition into y as top_y.
+// weigh prepares the weights of transitions, E_{y'}(y) = exp(transition(y', y) − top_y), with the largest transition
+// into y as top_y.
 func (o *Oracle) weigh() {
 	o.weight, o.top = vec.Grow(o.weight, len(o.transition)), vec.Grow(o.top, o.stride)
 	o.w, o.rates = vec.Grow(o.w, o.stride), vec.Grow(o.rates, o.stride)
@@ -61,8 +63,9 @@ func (o *Oracle) zeros() []float64 {
 	return o.sum
 }
 
-// steps sets β_t, and reports whether it did by weights: β_t(y) = m + top_y + log S_y with S_y = Σ_{y'} exp(α_{t−1}(y') − m)·E_{y'}(y), where m is
-// the largest α. That costs Y exponentials instead of Y², but is wrong where S_y is tiny: then the sum is one of logarithms. o.sum holds S.
+// steps sets β_t, and reports whether it did by weights: β_t(y) = m + top_y + log S_y with S_y = Σ_{y'} exp(α_{t−1}(y')
+// − m)·E_{y'}(y), where m is the largest α. That costs Y exponentials instead of Y², but is wrong where S_y is tiny:
+// then the sum is one of logarithms. o.sum holds S.
 func (o *Oracle) steps(β, α []float64) bool {
 	if m := α[argmax(α)]; m > minusInf {
 		o.k.exps(o.w, α, m)
@@ -156,7 +159,8 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 	for j, v := range o.row(o.α, o.n-1) {
 		o.ending[j] = math.Exp(v - logZ)
 	}
-	nodes, right, wrong := u.Parts[0].Of(b), 0.0, 0.0 // expected numbers of gold segments, and of wrong ones if the oracle is direct
+	// expected numbers of gold segments, and of wrong ones if the oracle is direct
+	nodes, right, wrong := u.Parts[0].Of(b), 0.0, 0.0
 	if o.direct {
 		o.within = vec.Grow(o.within, o.n*o.stride)
 		clear(o.within)
@@ -254,10 +258,11 @@ func narrow(to []float32, from []float64) {
 	}
 }
 
-// Rounding implements oracles.Rounder. All numbers of the recurrences are at most Σ_t (2·max|node_t| + max|end_t| + max|length| + max|transition|)
-// in size, and likewise max|segment_t| over all that end at t, plus the logarithms of sums. On the way to a value a path meets at most 10 operations per position, and the sum of h over a segment
-// has its prefix sums twice; each errs by 2⁻⁵³ of such a number. A sum of n exponentials errs by less than n + 16 units more. Max compares
-// two paths.
+// Rounding implements oracles.Rounder. All numbers of the recurrences are at most Σ_t (2·max|node_t| + max|end_t| +
+// max|length| + max|transition|) in size, and likewise max|segment_t| over all that end at t, plus the logarithms of
+// sums. On the way to a value a path meets at most 10 operations per position, and the sum of h over a segment has its
+// prefix sums twice; each errs by 2⁻⁵³ of such a number. A sum of n exponentials errs by less than n + 16 units more.
+// Max compares two paths.
 func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	positions := θ.Outputs[b+1] - θ.Outputs[b]
 	n, size := float64(positions), 0.0

@@ -8,9 +8,10 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// gold is what the loss of a segments.Counted does to the current sequence. With the price c of a wrong segment, every segment that counts costs c
-// through its length, except that one of the gold output earns c in place of that, and c for each segment of the gold output is a constant: that is c
-// times the number of wrong segments, since c per segment + c per gold one − 2c per common one.
+// gold is what the loss of a segments.Counted does to the current sequence. With the price c of a wrong segment, every
+// segment that counts costs c through its length, except that one of the gold output earns c in place of that, and c
+// for each segment of the gold output is a constant: that is c times the number of wrong segments, since c per segment
+// + c per gold one − 2c per common one.
 type gold struct {
 	known    bool
 	price    float64
@@ -24,8 +25,8 @@ type gold struct {
 	ended    []int32   // [T+1] how many gold segments that count end before a position
 }
 
-// wrong returns how many wrong segments the one of l positions with label y that ends at position t makes: itself, and each one of the gold output that ends
-// in it, unless they are the same.
+// wrong returns how many wrong segments the one of l positions with label y that ends at position t makes: itself, and
+// each one of the gold output that ends in it, unless they are the same.
 func (g *gold) wrong(t, l, y, stride int) int {
 	n := int(g.ended[t+1] - g.ended[t-l+1])
 	if y != g.outside {
@@ -54,7 +55,8 @@ func (o *Oracle) readGold(θ *structured.Potentials, b int) {
 	}
 	price := float64(θ.Parts[len(θ.Parts)-1].Of(b)[0]) * o.rate
 	g.known, g.price, g.only, g.outside = true, price, price == minusInf, int(segments.Outside(o.s.Tags))
-	g.at, g.score, g.covered, g.ended = vec.Grow(g.at, o.n), vec.Grow(g.score, o.n), vec.Grow(g.covered, o.n), vec.Grow(g.ended, o.n+1)
+	g.at, g.score, g.covered, g.ended = vec.Grow(g.at, o.n), vec.Grow(g.score, o.n), vec.Grow(g.covered, o.n),
+		vec.Grow(g.ended, o.n+1)
 	for t := range g.at {
 		g.at[t], g.covered[t] = -1, false
 	}
@@ -93,7 +95,8 @@ func (o *Oracle) readGold(θ *structured.Potentials, b int) {
 	}
 }
 
-// swap gives the gold segment that ends at position t its own score of its length, and takes it off again when it is called once more.
+// swap gives the gold segment that ends at position t its own score of its length, and takes it off again when it is
+// called once more.
 func (o *Oracle) swap(t int) {
 	if g := &o.gold; g.known && !o.direct && g.at[t] >= 0 {
 		at := g.at[t]
@@ -117,8 +120,8 @@ func (o *Oracle) lengthScore(t, l, y int) float64 {
 	return score
 }
 
-// goldProbability returns the probability of the gold segment that ends at position t, given those that segments end there, and length_t with its score
-// swapped in.
+// goldProbability returns the probability of the gold segment that ends at position t, given those that segments end
+// there, and length_t with its score swapped in.
 func (o *Oracle) goldProbability(t int, ending, length []float64) float64 {
 	g := &o.gold
 	if !g.known || o.direct || g.at[t] < 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Max finds the best segments of every sequence. It stores no back-pointers: it computes the argmax again on the best path. The value is the
-// score of the output.
+// Max finds the best segments of every sequence. It stores no back-pointers: it computes the argmax again on the best
+// path. The value is the score of the output.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	o.prepare(θ, 1)
 	for b := range θ.Len() {

@@ -26,10 +26,11 @@ import (
 //	α_t(y) = a_t(y) + P_t(y) + end_t(y)
 //	β_s(y) = max_{y'} α_{s−1}(y') + transition(y', y),    β_0(y) = 0.
 //
-// Exp has sums in place of maxima. length_t(l, y) is the score of the length, plus that of the segment as a whole where the potentials have some.
-// A segment cannot contain a continuing tag that is forbidden: its score is left out of P, and reach_t(y),
-// how many positions a segment that ends at t may have, begins anew. Where P is so large that differences of it would lose digits, P is 0, and
-// length_t has the scores of the tags that continue the segment (direct.go).
+// Exp has sums in place of maxima. length_t(l, y) is the score of the length, plus that of the segment as a whole where
+// the potentials have some. A segment cannot contain a continuing tag that is forbidden: its score is left out of P,
+// and reach_t(y), how many positions a segment that ends at t may have, begins anew. Where P is so large that
+// differences of it would lose digits, P is 0, and length_t has the scores of the tags that continue the segment
+// (direct.go).
 type Oracle struct {
 	k *kernels
 
@@ -128,8 +129,8 @@ func (o *Oracle) row(table []float64, t int) []float64 {
 	return table[t*o.stride : (t+1)*o.stride]
 }
 
-// step reads position t: it brings p up to date, sets begin to begin_t − P_t, add to P_t + end_t, and reach to reach_t, given reach_{t−1}, which
-// may be in the same place.
+// step reads position t: it brings p up to date, sets begin to begin_t − P_t, add to P_t + end_t, and reach to reach_t,
+// given reach_{t−1}, which may be in the same place.
 func (o *Oracle) step(t int, before, reach []float64) {
 	tags, y := o.s.Tags, o.s.Labels
 	scores := o.node[t*tags : (t+1)*tags]

@@ -82,8 +82,8 @@ func draw(count, positions, tags, longest int, forbidden float64, whole bool) *s
 	return θ
 }
 
-// All kernels agree on sequences too long to enumerate, with more labels than a vector has lanes; the list of the best outputs begins with
-// the best one, descends, and has no output twice; and every position has one tag.
+// All kernels agree on sequences too long to enumerate, with more labels than a vector has lanes; the list of the best
+// outputs begins with the best one, descends, and has no output twice; and every position has one tag.
 func TestLong(t *testing.T) {
 	for k, tags := range []int{7, 38, 61, 7, 38} {
 		θ := draw(3, 150, tags, 9, 0.02, k > 2)
@@ -124,7 +124,9 @@ func TestLong(t *testing.T) {
 				for i := range k {
 					seen[fmt.Sprint(best.Output(i, θ.Outputs[b], θ.Outputs[b+1]))] = true
 				}
-				if score[0] != got[b] || len(seen) != k || !slices.IsSortedFunc(score, func(a, b float64) int { return cmp.Compare(b, a) }) {
+				if score[0] != got[b] || len(seen) != k || !slices.IsSortedFunc(score, func(a, b float64) int {
+					return cmp.Compare(b, a)
+				}) {
 					t.Errorf("%s: %d different outputs with scores %v; the best has %g", name, len(seen), score, got[b])
 				}
 			}
@@ -132,7 +134,8 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// A document of 100,000 positions is no harder than short ones: the best output and the sum are exact up to what Rounding says, which is small.
+// A document of 100,000 positions is no harder than short ones: the best output and the sum are exact up to what
+// Rounding says, which is small.
 func TestDocument(t *testing.T) {
 	const positions, longest = 100_000, 50
 	θ := draw(1, positions, 19, longest, 0, false)

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Sample implements oracles.Sampler. It sums forwards once and draws backwards: the label of the last segment, its length, the label of the one before
-// it, and so on.
+// Sample implements oracles.Sampler. It sums forwards once and draws backwards: the label of the last segment, its
+// length, the label of the one before it, and so on.
 func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uint64, to *oracles.Samples) {
 	o.prepare(θ, 1/μ)
 	o.weigh()

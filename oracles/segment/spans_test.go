@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
-// The probability of a segment is the sum of those of all outputs that have it, by enumeration; Each finds those that are probable enough, in
-// order. What cannot be a segment has probability 0.
+// The probability of a segment is the sum of those of all outputs that have it, by enumeration; Each finds those that
+// are probable enough, in order. What cannot be a segment has probability 0.
 func TestSpans(t *testing.T) {
 	const μ = 0.8
 	p, found := segment.NewSpans(), 0

@@ -6,9 +6,10 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// TopK finds the k best outputs of every sequence by lazy enumeration on top of Max's tables (recursive enumeration, Jiménez and Marzal 1999).
-// Two kinds of cells list prefixes, best first: those that end at position t with a segment of label y, and those that a segment with label y
-// may follow at position s. Only cells on the paths found so far hold more than their best one.
+// TopK finds the k best outputs of every sequence by lazy enumeration on top of Max's tables (recursive enumeration,
+// Jiménez and Marzal 1999). Two kinds of cells list prefixes, best first: those that end at position t with a segment
+// of label y, and those that a segment with label y may follow at position s. Only cells on the paths found so far hold
+// more than their best one.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	o.prepare(θ, 1)
 	best.Resize(θ, k)
@@ -42,8 +43,9 @@ func (o *Oracle) enumerate(θ *structured.Potentials, b int, best *oracles.KBest
 	return best.K
 }
 
-// ranking is the state of an enumeration. Cells are numbered: the root, which lists whole outputs, and for each position t and label y one
-// for the prefixes that end there, and one for those that a segment which begins at t may follow.
+// ranking is the state of an enumeration. Cells are numbered: the root, which lists whole outputs, and for each
+// position t and label y one for the prefixes that end there, and one for those that a segment which begins at t may
+// follow.
 type ranking struct {
 	index   []int32 // [1 + 2·T·Y] of cells that were needed: their places in cells, else −1
 	cells   []cell
@@ -75,7 +77,8 @@ func (r *ranking) reset(o *Oracle) {
 	r.cells = r.cells[:0]
 }
 
-// cellAt numbers the cell of prefixes that end at position t with label y, and cellBefore that of those before a segment at position s.
+// cellAt numbers the cell of prefixes that end at position t with label y, and cellBefore that of those before a
+// segment at position s.
 func (o *Oracle) cellAt(t, y int) int     { return 1 + 2*(t*o.s.Labels+y) }
 func (o *Oracle) cellBefore(s, y int) int { return 2 + 2*(s*o.s.Labels+y) }
 
@@ -142,8 +145,8 @@ func (o *Oracle) before(number int, arc int32) (int, bool) {
 
 // has finds prefixes of a cell until there is one of that rank, from 0. It returns false if there is none.
 //
-// A cell's next prefix needs the successor of the one that its last prefix extends, and so on to the beginning of the sequence: the cells that
-// wait for it are on a stack, since sequences may be long.
+// A cell's next prefix needs the successor of the one that its last prefix extends, and so on to the beginning of the
+// sequence: the cells that wait for it are on a stack, since sequences may be long.
 func (r *ranking) has(o *Oracle, number, rank int) bool {
 	r.waiting = append(r.waiting[:0], wait{number, rank})
 	for len(r.waiting) > 0 {
@@ -172,7 +175,8 @@ func (r *ranking) has(o *Oracle, number, rank int) bool {
 	return rank < len(list) && list[rank].arc >= 0
 }
 
-// advanced offers the successor of the prefix that a cell's last one extends. It returns false if that has not been looked for yet.
+// advanced offers the successor of the prefix that a cell's last one extends. It returns false if that has not been
+// looked for yet.
 func (r *ranking) advanced(o *Oracle, number int, c int32, last entry) bool {
 	before, ok := o.before(number, last.arc)
 	offer := minusInf

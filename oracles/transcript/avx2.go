@@ -35,11 +35,13 @@ func exps8(to, x []float64, top, scale float64, lo, hi int) {
 }
 
 func forward8(to, from *both, skip, x []float64, p float64, lo, hi int) float64 {
-	tb, ts, fb, fs, ps, px := simd.At(to.blank), simd.At(to.symbol), simd.At(from.blank), simd.At(from.symbol), simd.At(skip), simd.At(x)
+	tb, ts, fb, fs, ps, px := simd.At(to.blank), simd.At(to.symbol), simd.At(from.blank),
+		simd.At(from.symbol), simd.At(skip), simd.At(x)
 	blanks, top := simd.FillDouble8(p), simd.FillDouble8(0)
 	for i := lo; i < hi; i += simd.Doubles8 {
 		b, s, before := simd.LoadDouble8(fb, i), simd.LoadDouble8(fs, i), simd.LoadDouble8(fs, i-1)
-		blank, symbol := b.Add(before).Mul(blanks), simd.LoadDouble8(ps, i).MulAdd(before, s.Add(b)).Mul(simd.LoadDouble8(px, i))
+		blank, symbol := b.Add(before).Mul(blanks),
+			simd.LoadDouble8(ps, i).MulAdd(before, s.Add(b)).Mul(simd.LoadDouble8(px, i))
 		simd.StoreDouble8(tb, i, blank)
 		simd.StoreDouble8(ts, i, symbol)
 		top = top.Max(blank).Max(symbol)
@@ -50,10 +52,12 @@ func forward8(to, from *both, skip, x []float64, p float64, lo, hi int) float64 
 }
 
 func backward8(to, from *both, skip, x []float64, p float64, lo, hi int) float64 {
-	tb, ts, fb, fs, ps, px := simd.At(to.blank), simd.At(to.symbol), simd.At(from.blank), simd.At(from.symbol), simd.At(skip), simd.At(x)
+	tb, ts, fb, fs, ps, px := simd.At(to.blank), simd.At(to.symbol), simd.At(from.blank),
+		simd.At(from.symbol), simd.At(skip), simd.At(x)
 	blanks, top := simd.FillDouble8(p), simd.FillDouble8(0)
 	for i := lo; i < hi; i += simd.Doubles8 {
-		s, next := simd.LoadDouble8(fs, i).Mul(simd.LoadDouble8(px, i)), simd.LoadDouble8(fs, i+1).Mul(simd.LoadDouble8(px, i+1))
+		s, next := simd.LoadDouble8(fs, i).Mul(simd.LoadDouble8(px, i)),
+			simd.LoadDouble8(fs, i+1).Mul(simd.LoadDouble8(px, i+1))
 		blank := simd.LoadDouble8(fb, i).Mul(blanks).Add(s)
 		symbol := simd.LoadDouble8(ps, i+1).MulAdd(next, s.Add(simd.LoadDouble8(fb, i+1).Mul(blanks)))
 		simd.StoreDouble8(tb, i, blank)

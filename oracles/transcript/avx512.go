@@ -33,11 +33,13 @@ func exps16(to, x []float64, top, scale float64, lo, hi int) {
 }
 
 func forward16(to, from *both, skip, x []float64, p float64, lo, hi int) float64 {
-	tb, ts, fb, fs, ps, px := simd.At(to.blank), simd.At(to.symbol), simd.At(from.blank), simd.At(from.symbol), simd.At(skip), simd.At(x)
+	tb, ts, fb, fs, ps, px := simd.At(to.blank), simd.At(to.symbol), simd.At(from.blank),
+		simd.At(from.symbol), simd.At(skip), simd.At(x)
 	blanks, top := simd.FillDouble16(p), simd.FillDouble16(0)
 	for i := lo; i < hi; i += simd.Doubles16 {
 		b, s, before := simd.LoadDouble16(fb, i), simd.LoadDouble16(fs, i), simd.LoadDouble16(fs, i-1)
-		blank, symbol := b.Add(before).Mul(blanks), simd.LoadDouble16(ps, i).MulAdd(before, s.Add(b)).Mul(simd.LoadDouble16(px, i))
+		blank, symbol := b.Add(before).Mul(blanks),
+			simd.LoadDouble16(ps, i).MulAdd(before, s.Add(b)).Mul(simd.LoadDouble16(px, i))
 		simd.StoreDouble16(tb, i, blank)
 		simd.StoreDouble16(ts, i, symbol)
 		top = top.Max(blank).Max(symbol)
@@ -48,10 +50,12 @@ func forward16(to, from *both, skip, x []float64, p float64, lo, hi int) float64
 }
 
 func backward16(to, from *both, skip, x []float64, p float64, lo, hi int) float64 {
-	tb, ts, fb, fs, ps, px := simd.At(to.blank), simd.At(to.symbol), simd.At(from.blank), simd.At(from.symbol), simd.At(skip), simd.At(x)
+	tb, ts, fb, fs, ps, px := simd.At(to.blank), simd.At(to.symbol), simd.At(from.blank),
+		simd.At(from.symbol), simd.At(skip), simd.At(x)
 	blanks, top := simd.FillDouble16(p), simd.FillDouble16(0)
 	for i := lo; i < hi; i += simd.Doubles16 {
-		s, next := simd.LoadDouble16(fs, i).Mul(simd.LoadDouble16(px, i)), simd.LoadDouble16(fs, i+1).Mul(simd.LoadDouble16(px, i+1))
+		s, next := simd.LoadDouble16(fs, i).Mul(simd.LoadDouble16(px, i)),
+			simd.LoadDouble16(fs, i+1).Mul(simd.LoadDouble16(px, i+1))
 		blank := simd.LoadDouble16(fb, i).Mul(blanks).Add(s)
 		symbol := simd.LoadDouble16(ps, i+1).MulAdd(next, s.Add(simd.LoadDouble16(fb, i+1).Mul(blanks)))
 		simd.StoreDouble16(tb, i, blank)

@@ -46,8 +46,9 @@ func (o *Oracle) logP(θ *structured.Potentials, b int, μ float64, reading []in
 	return min(0, (o.lattice.exp(μ, nil)-all)/μ)
 }
 
-// Beam returns the n most probable of the strings that a search finds which keeps the width best beginnings at each frame, and what Greedy finds; the most
-// probable first. Their probabilities are exact; there may be better strings, unless width is at least the number of beginnings.
+// Beam returns the n most probable of the strings that a search finds which keeps the width best beginnings at each
+// frame, and what Greedy finds; the most probable first. Their probabilities are exact; there may be better strings,
+// unless width is at least the number of beginnings.
 func (o *Oracle) Beam(θ *structured.Potentials, b int, μ float64, width, n int) []String {
 	o.share = vec.Grow(o.share, len(θ.Parts[0].Of(b)))
 	if math.IsInf(o.free(θ.Parts[0].Of(b), θ.Parts[0].Width, μ, o.share), -1) {
@@ -63,8 +64,8 @@ func (o *Oracle) Beam(θ *structured.Potentials, b int, μ float64, width, n int
 	return all[:min(n, len(all))]
 }
 
-// beam searches for strings, frame by frame. A beginning is a node of a tree of prefixes, whose probability is parted by whether the last frame shows a
-// blank.
+// beam searches for strings, frame by frame. A beginning is a node of a tree of prefixes, whose probability is parted
+// by whether the last frame shows a blank.
 type beam struct {
 	nodes []prefix
 	child map[[2]int32]int32 // of a node and a symbol
@@ -113,7 +114,9 @@ func (s *beam) search(p []float32, labels, width int) [][]int32 {
 		for _, h := range s.next {
 			s.place[h.node] = -1
 		}
-		slices.SortFunc(s.next, func(a, b beginning) int { return cmp.Or(cmp.Compare(b.p(), a.p()), cmp.Compare(a.node, b.node)) })
+		slices.SortFunc(s.next, func(a, b beginning) int {
+			return cmp.Or(cmp.Compare(b.p(), a.p()), cmp.Compare(a.node, b.node))
+		})
 		s.next = s.next[:min(width, len(s.next))]
 		scale := 0.0
 		for _, h := range s.next {

@@ -29,7 +29,8 @@ type lattice struct {
 	paths paths
 }
 
-// open takes example b and the string that it must read. It reports whether there are such paths, but for potentials of −∞.
+// open takes example b and the string that it must read. It reports whether there are such paths, but for potentials of
+// −∞.
 func (l *lattice) open(θ *structured.Potentials, b int, reading []int32) bool {
 	part := &θ.Parts[0]
 	l.frame, l.width = part.Of(b), part.Width
@@ -68,7 +69,8 @@ func (l *lattice) states(t int) (from, to int) {
 	return max(0, last-1-2*(l.frames-1-t)), min(last, 2*t+1)
 }
 
-// weigh computes the probabilities of labels, up to a factor for each frame. It returns the logarithm of the product of the factors, times μ.
+// weigh computes the probabilities of labels, up to a factor for each frame. It returns the logarithm of the product of
+// the factors, times μ.
 func (l *lattice) weigh(μ float64) float64 {
 	l.p = vec.Grow(l.p, l.frames*l.width)
 	sum := 0.0
@@ -156,7 +158,8 @@ func (l *lattice) backward() {
 	}
 }
 
-// exp returns μ times the logarithm of the sum over paths, and writes their marginals to u [T×Y], which is zero, unless it is nil.
+// exp returns μ times the logarithm of the sum over paths, and writes their marginals to u [T×Y], which is zero, unless
+// it is nil.
 func (l *lattice) exp(μ float64, u []float32) float64 {
 	if l.frames == 0 {
 		return 0

@@ -93,7 +93,8 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	}
 }
 
-// free returns μ log Σ exp(θ/μ) of frames that may read anything, and writes the probabilities of labels to u, unless it is nil.
+// free returns μ log Σ exp(θ/μ) of frames that may read anything, and writes the probabilities of labels to u, unless
+// it is nil.
 func (o *Oracle) free(frame []float32, width int, μ float64, u []float32) (value float64) {
 	if u == nil {
 		o.share = vec.Grow(o.share, len(frame))

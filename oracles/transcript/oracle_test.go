@@ -66,7 +66,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// condition makes example b read something: what one of its labelings reads, what none of them does, or a symbol that is not known.
+// condition makes example b read something: what one of its labelings reads, what none of them does, or a symbol that
+// is not known.
 func condition(r *rand.Rand, θ *structured.Potentials, b int, all []labeling) []int32 {
 	reading := slices.Clone(all[r.IntN(len(all))].reading)
 	if r.IntN(8) == 0 {
@@ -87,7 +88,9 @@ func TestConditioned(t *testing.T) {
 		for b := range θ.Len() {
 			of := enumerate(θ, b)
 			reading := condition(r, θ, b, of)
-			all = append(all, slices.DeleteFunc(of, func(l labeling) bool { return !slices.Equal(l.reading, reading) || math.IsInf(l.score, -1) }))
+			all = append(all, slices.DeleteFunc(of, func(l labeling) bool {
+				return !slices.Equal(l.reading, reading) || math.IsInf(l.score, -1)
+			}))
 		}
 		value, most, y := make([]float64, θ.Len()), make([]float64, θ.Len()), make([]int32, θ.OutputSize())
 		var u structured.Marginals
@@ -106,7 +109,8 @@ func TestConditioned(t *testing.T) {
 			}
 			for rank := range best.Count[b] {
 				near(t, name+": score", best.Score[b*k+rank], of[rank].score, 1e-12)
-				near(t, name+": score of the output", θ.Score(b, best.Output(rank, θ.Outputs[b], θ.Outputs[b+1])), of[rank].score, 1e-12)
+				near(t, name+": score of the output", θ.Score(b, best.Output(rank, θ.Outputs[b], θ.Outputs[b+1])), of[rank].score,
+					1e-12)
 			}
 			near(t, name+": max", most[b], sumOf(of[:min(1, len(of))], 1), 1e-12)
 			if len(of) == 0 {
@@ -129,8 +133,9 @@ func TestConditioned(t *testing.T) {
 	}
 }
 
-// Long lines of improbable symbols do not underflow: with equal potentials, the sum is the logarithm of the number of labelings, here of a string of different
-// symbols, which are C(T+L, 2L). Potentials far apart leave the only path there is.
+// Long lines of improbable symbols do not underflow: with equal potentials, the sum is the logarithm of the number of
+// labelings, here of a string of different symbols, which are C(T+L, 2L). Potentials far apart leave the only path
+// there is.
 func TestLongLines(t *testing.T) {
 	const frames, symbols = 3000, 400
 	offsets := []int{0, frames}
@@ -171,7 +176,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// The beam finds all strings if it is wide enough, best first with their probabilities, and never less than the greedy string.
+// The beam finds all strings if it is wide enough, best first with their probabilities, and never less than the greedy
+// string.
 func TestBeam(t *testing.T) {
 	r := seeds.Rand(t)
 	o := New()
@@ -246,8 +252,10 @@ func TestBeamOfLongLines(t *testing.T) {
 			right++
 		}
 	}
-	if len(greedy.Symbols) > 0 || len(beam) < 2 || right != frames/3 || len(beam[0].Symbols) != right || beam[0].LogP > -750 {
-		t.Errorf("greedily %d symbols; by beam %d strings, the first of %d symbols, %d of them right, with the log-probability %g",
+	if len(greedy.Symbols) > 0 || len(beam) < 2 || right != frames/3 || len(beam[0].Symbols) != right ||
+		beam[0].LogP > -750 {
+		t.Errorf("greedily %d symbols; by beam %d strings, the first of %d symbols, %d of them right, with "+
+			"the log-probability %g",
 			len(greedy.Symbols), len(beam), len(beam[0].Symbols), right, beam[0].LogP)
 	}
 }

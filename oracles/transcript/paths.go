@@ -6,15 +6,16 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// paths sums over the paths of a lattice in float64, a row of places for each frame (kernels.go). Place k of rows stands for the blank before symbol k, state
-// 2k, and for symbol k, state 2k+1; the last place has a blank alone.
+// paths sums over the paths of a lattice in float64, a row of places for each frame (kernels.go). Place k of rows
+// stands for the blank before symbol k, state 2k, and for symbol k, state 2k+1; the last place has a blank alone.
 //
-// A row of sums is the true one times 2^e: rows that leave 2^±far are multiplied by a power of two, which rounds nothing. Numbers below the range of
-// float64 beside the largest of their row are lost. With α·2^−e the sums over the beginnings and β·2^−f those over the ends of paths, what is lost at
-// frame t adds less than S·2^(2·far+3)·2^−1021·2^−(e+f) to the sum Z over all paths, for S states: the exponential flushes what is below 2^−1021, and at most
-// 2^far times a few predecessors and 2^far of the other side multiply it. So Z ≥ 2^−(e+f)−enough in every frame makes it nothing beside the rounding.
-// Where Z is smaller, the best beginnings and ends belong to other paths than those that reach the end: then sum returns false, and lattice.exp uses wide
-// numbers.
+// A row of sums is the true one times 2^e: rows that leave 2^±far are multiplied by a power of two, which rounds
+// nothing. Numbers below the range of float64 beside the largest of their row are lost. With α·2^−e the sums over the
+// beginnings and β·2^−f those over the ends of paths, what is lost at frame t adds less than
+// S·2^(2·far+3)·2^−1021·2^−(e+f) to the sum Z over all paths, for S states: the exponential flushes what is below
+// 2^−1021, and at most 2^far times a few predecessors and 2^far of the other side multiply it. So Z ≥ 2^−(e+f)−enough
+// in every frame makes it nothing beside the rounding. Where Z is smaller, the best beginnings and ends belong to other
+// paths than those that reach the end: then sum returns false, and lattice.exp uses wide numbers.
 type paths struct {
 	k      *kernels
 	stride int
@@ -35,7 +36,8 @@ const (
 	enough = 700
 )
 
-// sum is lattice.exp where float64 is wide enough. It reports whether it is; if not, the marginals of labels of the string mean nothing.
+// sum is lattice.exp where float64 is wide enough. It reports whether it is; if not, the marginals of labels of the
+// string mean nothing.
 func (s *paths) sum(l *lattice, μ float64, u []float32) (value float64, ok bool) {
 	symbols, T := len(l.label)/2, l.frames
 	s.open(l, symbols)
@@ -124,7 +126,8 @@ func (s *paths) open(l *lattice, symbols int) {
 	clear(s.sums)
 }
 
-// weigh computes the probabilities of labels in a frame with the given scores, up to a factor. It returns the factor's logarithm over scale.
+// weigh computes the probabilities of labels in a frame with the given scores, up to a factor. It returns the factor's
+// logarithm over scale.
 func (s *paths) weigh(scores []float32, blank int32, t int, scale float64) float64 {
 	to, most := s.score[lanes:][:len(s.symbol)], scores[blank]
 	s.score[lanes+len(to)] = float64(most)
@@ -142,8 +145,8 @@ func (s *paths) weigh(scores []float32, blank int32, t int, scale float64) float
 	return float64(most)
 }
 
-// finish scales places lo to hi−1, of which top is the largest number, so that it is within 2^±far, and clears the vectors beside them, which the next row
-// reads. It returns the exponent of the factor.
+// finish scales places lo to hi−1, of which top is the largest number, so that it is within 2^±far, and clears the
+// vectors beside them, which the next row reads. It returns the exponent of the factor.
 func (r *both) finish(top float64, lo, hi int) (exponent int) {
 	var zeros [lanes]float64
 	*(*[lanes]float64)(r.blank[lo-lanes:]), *(*[lanes]float64)(r.symbol[lo-lanes:]) = zeros, zeros

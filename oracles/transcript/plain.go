@@ -21,7 +21,8 @@ const (
 	ln2Lo   = 0x1.a39ef35793c76p-33
 )
 
-// exp returns exp(x) for x ≤ 0, and 0 below leastExponent: 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 12.
+// exp returns exp(x) for x ≤ 0, and 0 below leastExponent: 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the
+// Taylor polynomial of degree 12.
 func exp(x float64) float64 {
 	if !(x > leastExponent) {
 		return 0
@@ -30,7 +31,8 @@ func exp(x float64) float64 {
 	n := shifted - rounder
 	r := math.FMA(n, -ln2Lo, math.FMA(n, -ln2Hi, x)) // few bits of ln2 make the first product exact
 	p := taylor12
-	for _, c := range [...]float64{taylor11, taylor10, taylor9, taylor8, taylor7, taylor6, taylor5, taylor4, taylor3, 0.5, 1, 1} {
+	for _, c := range [...]float64{taylor11, taylor10, taylor9, taylor8, taylor7, taylor6, taylor5,
+		taylor4, taylor3, 0.5, 1, 1} {
 		p = math.FMA(p, r, c)
 	}
 	return math.Float64frombits(math.Float64bits(p) + math.Float64bits(shifted)<<52)

@@ -20,8 +20,9 @@ import (
 
 var problems = flag.String("problems", "", "folder of lines with scores, for bench/ctc.py")
 
-// With -problems it computes losses and gradients of lines for bench/ctc.py, and how long that takes: lines.json has width, lengths [n] and readings [n][L],
-// scores.f32 the scores [ΣT×width]. It writes gradient.f32 [ΣT×width], and prints JSON.
+// With -problems it computes losses and gradients of lines for bench/ctc.py, and how long that takes: lines.json has
+// width, lengths [n] and readings [n][L], scores.f32 the scores [ΣT×width]. It writes gradient.f32 [ΣT×width], and
+// prints JSON.
 func TestTimes(t *testing.T) {
 	if *problems == "" {
 		t.Skip("needs -problems FOLDER")
@@ -78,7 +79,8 @@ func TestTimes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(*problems, "gradient.f32"), gradient, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"losses": losses, "seconds": times[len(times)/2]}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"losses": losses,
+		"seconds": times[len(times)/2]}); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Println()

@@ -107,7 +107,8 @@ func (k *kBest) each(last int, list []entry, yield func(k int, score float64, pa
 }
 
 // free lists the n best labelings of frames [T×Y] that may read anything.
-func (k *kBest) free(frame []float32, width, n int, order []int32, yield func(k int, score float64, path func(y []int32))) int {
+func (k *kBest) free(frame []float32, width, n int, order []int32,
+	yield func(k int, score float64, path func(y []int32))) int {
 	k.reset(1)
 	order = vec.Grow(order, width)
 	frames := len(frame) / width
@@ -118,8 +119,8 @@ func (k *kBest) free(frame []float32, width, n int, order []int32, yield func(k 
 		}
 		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(row[b], row[a]) })
 		k.begin()
-		// Label number r continued from entry number k, counted from 0, has (r+1)(k+1) − 1 continuations that are as good or better. So k+1 is
-		// at most n/(r+1).
+		// Label number r continued from entry number k, counted from 0, has (r+1)(k+1) − 1 continuations that are as good or
+		// better. So k+1 is at most n/(r+1).
 		for rank, c := range order[:min(n, width)] {
 			if math.IsInf(float64(row[c]), -1) {
 				continue

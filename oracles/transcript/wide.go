@@ -2,8 +2,8 @@ package transcript
 
 import "math"
 
-// wide is a number m·2^(512·e) ≥ 0: sums of products of thousands of probabilities stay within the range of e, and need no logarithms.
-// m is 0, or at least 2^−256 and below 2^258.
+// wide is a number m·2^(512·e) ≥ 0: sums of products of thousands of probabilities stay within the range of e, and need
+// no logarithms. m is 0, or at least 2^−256 and below 2^258.
 type wide struct {
 	m float64
 	e int64

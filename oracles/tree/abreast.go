@@ -9,9 +9,10 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// abreast is matrixTree for several sentences of one length side by side: entry i of an array is that of sentence l at i·lanes+l. Where matrixTree waits for
-// short rows, all lanes are busy here. It does what matrixTree does in the same order, so that a sentence's answer has the same bits; but for a token that must
-// be under the root it returns false, and each sentence is summed alone.
+// abreast is matrixTree for several sentences of one length side by side: entry i of an array is that of sentence l at
+// i·lanes+l. Where matrixTree waits for short rows, all lanes are busy here. It does what matrixTree does in the same
+// order, so that a sentence's answer has the same bits; but for a token that must be under the root it returns false,
+// and each sentence is summed alone.
 type abreast struct {
 	*abreastKernels
 	n         int
@@ -30,8 +31,8 @@ type abreast struct {
 	to, from  [][]float32 // [lanes] rows of sentences
 }
 
-// abreastKernels are the inner loops of abreast. Each is the function of the same name of kernels or elimination in every lane, with the same order of
-// additions.
+// abreastKernels are the inner loops of abreast. Each is the function of the same name of kernels or elimination in
+// every lane, with the same order of additions.
 type abreastKernels struct {
 	lanes int
 	// turn sets to[h·lanes+l] = x_l[h] + y_l[h], and turnBack sets to_l[h] = from[h·lanes+l].
@@ -42,8 +43,9 @@ type abreastKernels struct {
 	exps   func(x, shift []float64, scale float64)
 	sum    func(to, x []float64)
 	divide func(x, by []float64)
-	// eliminate eliminates token j, and then token k beside it, while tokens lo to hi−1 remain: it divides the rows of both by their sums, and their e,
-	// before it adds them to the other rows. Without a k (k = j) it eliminates one. It sets divisor to the sums of the rows of j and k.
+	// eliminate eliminates token j, and then token k beside it, while tokens lo to hi−1 remain: it divides the rows of
+	// both by their sums, and their e, before it adds them to the other rows. Without a k (k = j) it eliminates one. It
+	// sets divisor to the sums of the rows of j and k.
 	eliminate func(m, e, divisor []float64, stride, j, k, lo, hi int)
 	// combine sets to to root, and adds to it.
 	combine func(to, root, c, g []float64, stride int)
@@ -83,7 +85,8 @@ func (o *Oracle) expAbreast(θ *structured.Potentials, μ float64, value []float
 }
 
 // expGroup answers for examples of n words. It returns false if it answers for none.
-func (o *Oracle) expGroup(θ *structured.Potentials, group []int, n int, μ float64, value []float64, u *structured.Marginals) bool {
+func (o *Oracle) expGroup(θ *structured.Potentials, group []int, n int, μ float64, value []float64,
+	u *structured.Marginals) bool {
 	m := &o.abreast
 	m.resize(n)
 	o.scoresAbreast(θ, group, n, μ, u)
@@ -250,8 +253,8 @@ func positive(xs []float64) bool {
 	return true
 }
 
-// eliminateTokens eliminates some tokens of a level, from token j on, of those from lo to hi−1, two at a time. Where a row sums to 0, its token must be under
-// the root, and numbers become NaN or infinite, which leaf sees.
+// eliminateTokens eliminates some tokens of a level, from token j on, of those from lo to hi−1, two at a time. Where a
+// row sums to 0, its token must be under the root, and numbers become NaN or infinite, which leaf sees.
 func (m *abreast) eliminateTokens(l *level, j, step, tokens, lo, hi int, count bool) {
 	for tokens > 0 {
 		k := j

@@ -12,8 +12,9 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// A sentence has the same bits alone and in a batch, whose sentences of one length are summed abreast: also beside sentences without a tree, with
-// invalid scores, with a token that must be under the root, and with sums beyond the range of float64.
+// A sentence has the same bits alone and in a batch, whose sentences of one length are summed abreast: also beside
+// sentences without a tree, with invalid scores, with a token that must be under the root, and with sums beyond the
+// range of float64.
 func TestAbreast(t *testing.T) {
 	form := trees.SpanningTree{NonProjective: true}
 	inf := float32(math.Inf(-1))
@@ -79,11 +80,15 @@ func same(t *testing.T, name string, θ *structured.Potentials, n, relations int
 		o.Exp(one, 0.7, value, &v)
 		bits := math.Float64bits(value[0])
 		if math.Float64bits(all[b]) != bits || math.Float64bits(only[b]) != bits {
-			t.Fatalf("%s: sentence %d has %v alone, %v in the batch, and %v without marginals", name, b, value[0], all[b], only[b])
+			t.Fatalf("%s: sentence %d has %v alone, %v in the batch, and %v without marginals", name, b,
+				value[0], all[b], only[b])
 		}
 		for k := range u.Parts {
-			if !slices.EqualFunc(u.Parts[k].Of(b), v.Parts[k].Of(0), func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) }) {
-				t.Fatalf("%s: sentence %d has other marginals in the batch: %v, alone %v", name, b, u.Parts[k].Of(b), v.Parts[k].Of(0))
+			if !slices.EqualFunc(u.Parts[k].Of(b), v.Parts[k].Of(0), func(x, y float32) bool {
+				return math.Float32bits(x) == math.Float32bits(y)
+			}) {
+				t.Fatalf("%s: sentence %d has other marginals in the batch: %v, alone %v", name, b,
+					u.Parts[k].Of(b), v.Parts[k].Of(0))
 			}
 		}
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 var abreast8 = abreastKernels{
-	lanes: simd.Doubles8, turn: turnAbreast, turnBack: turnBackAbreast, largest: largestAbreast8, exps: expsAbreast8, sum: sumAbreast8, divide: divideAbreast8,
-	eliminate: eliminateAbreast8, combine: combineAbreast8, share: shareAbreast8,
+	lanes: simd.Doubles8, turn: turnAbreast, turnBack: turnBackAbreast, largest: largestAbreast8, exps: expsAbreast8,
+	sum: sumAbreast8, divide: divideAbreast8, eliminate: eliminateAbreast8, combine: combineAbreast8,
+	share: shareAbreast8,
 }
 
 // get8 loads vector i of those at p.
@@ -63,7 +64,8 @@ func sumAbreast8(to, x []float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// total8 adds n vectors in the order of sum4, whose four partial sums begin with the numbers behind the last whole vector.
+// total8 adds n vectors in the order of sum4, whose four partial sums begin with the numbers behind the last whole
+// vector.
 func total8(p unsafe.Pointer, n int) archsimd.Float64x4 {
 	var s0, s1, s2, s3 archsimd.Float64x4
 	whole := n &^ 3
@@ -140,7 +142,8 @@ func eliminateAbreast8(m, e, divisor []float64, stride, j, k, lo, hi int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// divideRow8 divides vectors from lo to hi−1 of those at pm by their sum, which it stores at ps, and number j of e, which it returns.
+// divideRow8 divides vectors from lo to hi−1 of those at pm by their sum, which it stores at ps, and number j of e,
+// which it returns.
 func divideRow8(pm, pe, ps unsafe.Pointer, j, lo, hi int) archsimd.Float64x4 {
 	sum := total8(unsafe.Add(pm, 8*simd.Doubles8*lo), hi-lo)
 	put8(ps, 0, sum)
@@ -153,7 +156,8 @@ func divideRow8(pm, pe, ps unsafe.Pointer, j, lo, hi int) archsimd.Float64x4 {
 	return ej
 }
 
-// combineAbreast8 adds in the order of combine4: one number after another, but for up to four numbers of to at the end, which have two partial sums.
+// combineAbreast8 adds in the order of combine4: one number after another, but for up to four numbers of to at the
+// end, which have two partial sums.
 func combineAbreast8(to, root, c, g []float64, stride int) {
 	pt, pc, pg, start := simd.At(to), simd.At(c), simd.At(g), get8(simd.At(root), 0)
 	n, lanes := len(c)/simd.Doubles8, len(to)/simd.Doubles8

@@ -11,8 +11,9 @@ import (
 )
 
 var abreast16 = abreastKernels{
-	lanes: simd.Doubles16, turn: turnAbreast, turnBack: turnBackAbreast, largest: largestAbreast16, exps: expsAbreast16, sum: sumAbreast16, divide: divideAbreast16,
-	eliminate: eliminateAbreast16, combine: combineAbreast16, share: shareAbreast16,
+	lanes: simd.Doubles16, turn: turnAbreast, turnBack: turnBackAbreast, largest: largestAbreast16, exps: expsAbreast16,
+	sum: sumAbreast16, divide: divideAbreast16, eliminate: eliminateAbreast16, combine: combineAbreast16,
+	share: shareAbreast16,
 }
 
 // get16 loads vector i of those at p.
@@ -61,7 +62,8 @@ func sumAbreast16(to, x []float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// total16 adds n vectors in the order of sum4, whose four partial sums begin with the numbers behind the last whole vector.
+// total16 adds n vectors in the order of sum4, whose four partial sums begin with the numbers behind the last whole
+// vector.
 func total16(p unsafe.Pointer, n int) archsimd.Float64x8 {
 	var s0, s1, s2, s3 archsimd.Float64x8
 	whole := n &^ 3
@@ -138,7 +140,8 @@ func eliminateAbreast16(m, e, divisor []float64, stride, j, k, lo, hi int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// divideRow16 divides vectors from lo to hi−1 of those at pm by their sum, which it stores at ps, and number j of e, which it returns.
+// divideRow16 divides vectors from lo to hi−1 of those at pm by their sum, which it stores at ps, and number j of e,
+// which it returns.
 func divideRow16(pm, pe, ps unsafe.Pointer, j, lo, hi int) archsimd.Float64x8 {
 	sum := total16(unsafe.Add(pm, 8*simd.Doubles16*lo), hi-lo)
 	put16(ps, 0, sum)
@@ -151,7 +154,8 @@ func divideRow16(pm, pe, ps unsafe.Pointer, j, lo, hi int) archsimd.Float64x8 {
 	return ej
 }
 
-// combineAbreast16 adds in the order of combine4: one number after another, but for up to four numbers of to at the end, which have two partial sums.
+// combineAbreast16 adds in the order of combine4: one number after another, but for up to four numbers of to at the
+// end, which have two partial sums.
 func combineAbreast16(to, root, c, g []float64, stride int) {
 	pt, pc, pg, start := simd.At(to), simd.At(c), simd.At(g), get16(simd.At(root), 0)
 	n, lanes := len(c)/simd.Doubles16, len(to)/simd.Doubles16

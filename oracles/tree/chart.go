@@ -2,9 +2,10 @@ package tree
 
 import "github.com/dsp-go/dsp/structured/sys/vec"
 
-// eisner holds Eisner's tables of one sentence (Eisner 1996; Eisner 2000), over any semiring. A span (w, i) covers tokens i to i+w.
-// A complete span has its head at one end and contains all descendants of the head on the other side of it. An incomplete span
-// ends in a head and its dependent, with an arc between them. With ⊕ for max or sum and ⊗ for + or ×:
+// eisner holds Eisner's tables of one sentence (Eisner 1996; Eisner 2000), over any semiring. A span (w, i) covers
+// tokens i to i+w. A complete span has its head at one end and contains all descendants of the head on the other side
+// of it. An incomplete span ends in a head and its dependent, with an arc between them. With ⊕ for max or sum and ⊗ for
+// + or ×:
 //
 //	joined(w, i)   = ⊕_{s<w}     right(s, i) ⊗ left(w−1−s, i+s+1)
 //	rightArc(w, i) = joined(w, i) ⊗ score of the arc i → i+w        leftArc the same with i+w → i
@@ -12,8 +13,8 @@ import "github.com/dsp-go/dsp/structured/sys/vec"
 //	left(w, i)     = ⊕_{s<w}     left(s, i) ⊗ leftArc(w−s, i+s)     head i+w
 //	total          = ⊕_r         left(r, 0) ⊗ right(n−1−r, r) ⊗ root(r)
 //
-// The root has one arc. Row w of a table holds the spans of one width side by side. For all i, the s-th split of spans (w, i)
-// reads contiguous numbers of both operands, so vectors run over i and never need a sum across lanes.
+// The root has one arc. Row w of a table holds the spans of one width side by side. For all i, the s-th split of spans
+// (w, i) reads contiguous numbers of both operands, so vectors run over i and never need a sum across lanes.
 //
 // The end of a row, and in its place the beginning of the previous row, is zero where outside needs it: see outside.
 type eisner[F real] struct {

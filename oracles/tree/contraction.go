@@ -2,18 +2,18 @@ package tree
 
 import "github.com/dsp-go/dsp/structured/sys/vec"
 
-// contraction finds a maximum spanning tree by contracting cycles (Chu and Liu 1965; Edmonds 1967) along one growing path
-// (Tarjan 1977; the version for dense graphs).
+// contraction finds a maximum spanning tree by contracting cycles (Chu and Liu 1965; Edmonds 1967) along one growing
+// path (Tarjan 1977; the version for dense graphs).
 //
-// A node is a token, or a cycle of nodes contracted into one. row[h] of a node is the score of token h, outside the node, as its
-// head, minus the scores of the arcs inside the node that this arc replaces. For a token row[h] is the arc's score. For a cycle it
-// is the max over the members m of row_m[h] − best_m, where best_m is the largest entry of m's row and head_m its index. So
-// best ≤ 0 for all cycles.
+// A node is a token, or a cycle of nodes contracted into one. row[h] of a node is the score of token h, outside the
+// node, as its head, minus the scores of the arcs inside the node that this arc replaces. For a token row[h] is the
+// arc's score. For a cycle it is the max over the members m of row_m[h] − best_m, where best_m is the largest entry of
+// m's row and head_m its index. So best ≤ 0 for all cycles.
 //
-// Contraction uses the arcs between tokens only: the root becomes a head only if no token can. Since every root arc counts as
-// worse than all others, the trees found have as few root arcs as possible, and the best tree with one root arc is the best of
-// those (Gabow and Tarjan 1984). If the allowed arcs connect the tokens, everything contracts into one node, and the root enters
-// it where it scores most.
+// Contraction uses the arcs between tokens only: the root becomes a head only if no token can. Since every root arc
+// counts as worse than all others, the trees found have as few root arcs as possible, and the best tree with one root
+// arc is the best of those (Gabow and Tarjan 1984). If the allowed arcs connect the tokens, everything contracts into
+// one node, and the root enters it where it scores most.
 type contraction struct {
 	n, stride int // stride is n rounded up to whole vectors
 
@@ -78,8 +78,8 @@ func (c *contraction) run() bool {
 	return true
 }
 
-// connect follows best heads from a node until it meets a connected node, and contracts the cycles that it closes. A node without
-// a possible head gets the root; connect returns false if a second node would need it.
+// connect follows best heads from a node until it meets a connected node, and contracts the cycles that it closes. A
+// node without a possible head gets the root; connect returns false if a second node would need it.
 func (c *contraction) connect(node int32) bool {
 	c.path = append(c.path[:0], node)
 	for {
@@ -164,8 +164,8 @@ func (c *contraction) expand(heads []int32, entries *[]entry) {
 	}
 }
 
-// enter finds the token at which a node's arc enters it. It leaves the other members of the cycles on the way there on the path:
-// their arcs stay.
+// enter finds the token at which a node's arc enters it. It leaves the other members of the cycles on the way there on
+// the path: their arcs stay.
 func (c *contraction) enter(node int32) entry {
 	root, h, at := int(node) == c.top, c.head[node], node
 	if root {

@@ -6,15 +6,16 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Declare declares the derivations of projective trees, with or without siblings (chart.Declare): the recurrences of Siblings, over
-// the same tables; without siblings, arc(h, d) is the score of h → d + sibling(h, d).
+// Declare declares the derivations of projective trees, with or without siblings (chart.Declare): the recurrences of
+// Siblings, over the same tables; without siblings, arc(h, d) is the score of h → d + sibling(h, d).
 func Declare(c *chart.Chart, θ *structured.Potentials, b int) {
 	n := (θ.Outputs[b+1] - θ.Outputs[b]) / 2
 	score, siblings := scores(c, n, θ.Parts[1].Width), θ.Structure.(trees.SpanningTree).Siblings
 	joint, arc, side := c.Reserve(n*n), c.Reserve(n*n), c.Reserve(n*n)
 	c.Define(side, n+1, n)
 	c.Sum(chart.Terms{Count: 1})
-	along := func(at, perTerm int) chart.Run { return chart.Run{At: at, PerCell: n + 1, PerTerm: perTerm} } // of spans (i, i+w)
+	// of spans (i, i+w)
+	along := func(at, perTerm int) chart.Run { return chart.Run{At: at, PerCell: n + 1, PerTerm: perTerm} }
 	for w := 1; w < n; w++ {
 		c.Define(joint+w, n+1, n-w)
 		c.Sum(chart.Terms{Count: w, First: along(side, 1), Then: along(side+w*n+1, 1)})
@@ -52,8 +53,8 @@ func scores(c *chart.Chart, n, relations int) (first int) {
 		heads := func(from, count int, number chart.Run) {
 			c.Define(first+d*n+from, 1, count)
 			c.Sum(chart.Terms{
-				Count: 1, Weight: chart.Run{At: c.Part(0) + d*n + from, PerCell: 1}, First: chart.Run{At: label + d*n + from, PerCell: 1},
-				Place: chart.At(d + 1), Number: number,
+				Count: 1, Weight: chart.Run{At: c.Part(0) + d*n + from, PerCell: 1},
+				First: chart.Run{At: label + d*n + from, PerCell: 1}, Place: chart.At(d + 1), Number: number,
 			})
 		}
 		heads(0, d, chart.Run{At: 1, PerCell: 1})
@@ -78,7 +79,8 @@ func siblingArc(c *chart.Chart, n, arc, joint, side, score, h, d int) {
 		with = chart.Run{At: joint + d*n + lo + 1, PerTerm: 1}
 	}
 	c.Sum(chart.Terms{
-		Count: between, Weight: chart.Run{At: sibling + 1, PerTerm: 1}, First: chart.Run{At: arc + h*n + lo + 1, PerTerm: 1}, Then: with,
+		Count: between, Weight: chart.Run{At: sibling + 1, PerTerm: 1}, First: chart.Run{At: arc + h*n + lo + 1, PerTerm: 1},
+		Then: with,
 	})
 	c.Define(arc+h*n+d, 1, 1)
 	c.Sum(chart.Terms{Count: 1, First: chart.At(inside), Then: chart.At(score + d*n + h)})

@@ -6,9 +6,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0. It writes its gradient, the probability of every arc at temperature
-// μ, to marginals (n×n, laid out like arc; nil skips them). Without an allowed tree the value is −∞ and marginals are 0. O(n³); see
-// matrixTree.
+// Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0. It writes its gradient, the probability of every arc at
+// temperature μ, to marginals (n×n, laid out like arc; nil skips them). Without an allowed tree the value is −∞ and
+// marginals are 0. O(n³); see matrixTree.
 func (p *NonProjective) Exp(arc []float64, n int, μ float64, marginals []float32) float64 {
 	if marginals != nil {
 		clear(marginals[:n*n])
@@ -44,29 +44,30 @@ func (p *NonProjective) Exp(arc []float64, n int, μ float64, marginals []float3
 	return μ * m.logTotal
 }
 
-// matrixTree sums over all trees with one root arc (Tutte's matrix-tree theorem; Koo et al. 2007) without a subtraction, so it
-// keeps all digits at any scale of the weights.
+// matrixTree sums over all trees with one root arc (Tutte's matrix-tree theorem; Koo et al. 2007) without a
+// subtraction, so it keeps all digits at any scale of the weights.
 //
-// The weights a(d, h) are the rates of a Markov chain that moves from dependents to heads. Eliminating token k redirects its
-// incoming rates to its successors: for all remaining i, j
+// The weights a(d, h) are the rates of a Markov chain that moves from dependents to heads. Eliminating token k
+// redirects its incoming rates to its successors: for all remaining i, j
 //
 //	a(i, j) += a(i, k)·a(k, j)/S_k,    S_k = Σ_{j remaining} a(k, j),
 //
-// which divides the sum over trees by S_k (Grassmann, Taksar and Heyman 1985). The root weights r are an infinitesimal part of the
-// chain, so that only trees with one root arc count:
+// which divides the sum over trees by S_k (Grassmann, Taksar and Heyman 1985). The root weights r are an infinitesimal
+// part of the chain, so that only trees with one root arc count:
 //
 //	r(i) += a(i, k)·r(k)/S_k.
 //
-// If only token d remains, r(d) ΠS is the sum over all trees. If S_k is 0, token k must be under the root: its r(k) becomes a
-// factor of the sum, and from then on r(i) is the rate from i to the tokens under the root, initially a(i, k), as one more
-// destination.
+// If only token d remains, r(d) ΠS is the sum over all trees. If S_k is 0, token k must be under the root: its r(k)
+// becomes a factor of the sum, and from then on r(i) is the rate from i to the tokens under the root, initially a(i,
+// k), as one more destination.
 //
-// The probability of head h of d is a(d, h)·g_d(h)/r(d), with r(d) after all other tokens are eliminated. Here
-// g_d(j) = (Σ_{i remaining} a(j, i)·g_d(i) + r(j))/S_j at the elimination of j, with g_d(d) = 0, is the weight of reaching the
+// The probability of head h of d is a(d, h)·g_d(h)/r(d), with r(d) after all other tokens are eliminated. Here g_d(j) =
+// (Σ_{i remaining} a(j, i)·g_d(i) + r(j))/S_j at the elimination of j, with g_d(d) = 0, is the weight of reaching the
 // root from j before d.
 //
-// So every token must be the last one once. Halving achieves that in O(n³): eliminate the right half and recurse on the left, then
-// from the same start eliminate the left half and recurse on the right. Each level costs a quarter of the level above.
+// So every token must be the last one once. Halving achieves that in O(n³): eliminate the right half and recurse on the
+// left, then from the same start eliminate the left half and recurse on the right. Each level costs a quarter of the
+// level above.
 type matrixTree struct {
 	n, stride int
 	weight    []float64 // [n×stride] each row and its root weight sum to 1
@@ -81,8 +82,8 @@ type matrixTree struct {
 	logTotal  float64
 }
 
-// leastLogTotal is the smallest logarithm of a sum that is certainly accurate. An underflow loses at most 1e-307 times its
-// multiplier, which is at most 1 because rows sum to at most 1, and there are fewer than 1e10 operations.
+// leastLogTotal is the smallest logarithm of a sum that is certainly accurate. An underflow loses at most 1e-307 times
+// its multiplier, which is at most 1 because rows sum to at most 1, and there are fewer than 1e10 operations.
 const leastLogTotal = -645
 
 const (
@@ -104,8 +105,8 @@ func (m *matrixTree) resize(n int) {
 	}
 }
 
-// setWeights sets the weights to exp(score/μ), divides each row by its sum, and returns μ times the logarithm of the divisors'
-// product. It returns false if a token has no head.
+// setWeights sets the weights to exp(score/μ), divides each row by its sum, and returns μ times the logarithm of the
+// divisors' product. It returns false if a token has no head.
 func (m *matrixTree) setWeights(arc []float64, μ float64) (value float64, ok bool) {
 	product := 1.0
 	for d := range m.n {
@@ -135,8 +136,9 @@ func (m *matrixTree) setLogWeights(arc []float64, μ float64) {
 	}
 }
 
-// run sums over all trees. It sets logTotal, −∞ if there is no tree or the sum leaves the range of float64, and, if marginals are
-// wanted, reach, last and open. It returns whether all that it set is right: with marginals, every token had to be the last one.
+// run sums over all trees. It sets logTotal, −∞ if there is no tree or the sum leaves the range of float64, and, if
+// marginals are wanted, reach, last and open. It returns whether all that it set is right: with marginals, every token
+// had to be the last one.
 func (m *matrixTree) run(k *elimination, marginals bool) bool {
 	m.marginals, m.logTotal, m.factors, m.product = marginals, minusInf, 0, k.one
 	return m.halve(k, 0, 0, m.n, view{m.weight, m.root, m.stride}, false)

@@ -11,8 +11,8 @@ type NonProjective struct {
 	scores []float64
 }
 
-// Max finds the best tree and returns its score: Chu-Liu-Edmonds in O(n²) (Tarjan 1977), where the single root arc costs nothing
-// extra (Gabow and Tarjan 1984). If no tree is allowed, heads are 0.
+// Max finds the best tree and returns its score: Chu-Liu-Edmonds in O(n²) (Tarjan 1977), where the single root arc
+// costs nothing extra (Gabow and Tarjan 1984). If no tree is allowed, heads are 0.
 func (p *NonProjective) Max(arc []float32, n int, heads []int32) float64 {
 	c := &p.contraction
 	c.load(arc, n)

@@ -7,9 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// TopK finds the min(k, number of allowed trees) best trees, best first, and returns how many there are. heads holds n per tree,
-// score the scores. Each tree costs two contractions, O(n²), for any k: see search. Contractions take differences, so trees with masks among their arcs
-// come last, if there are too few others.
+// TopK finds the min(k, number of allowed trees) best trees, best first, and returns how many there are. heads holds n
+// per tree, score the scores. Each tree costs two contractions, O(n²), for any k: see search. Contractions take
+// differences, so trees with masks among their arcs come last, if there are too few others.
 func (p *NonProjective) TopK(arc []float32, n, k int, heads []int32, score []float64) int {
 	if k == 0 {
 		return 0

@@ -19,12 +19,12 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Oracle is the oracle of dependency trees with relations (trees.SpanningTree). The relations of different arcs do not interact, so
-// the weight of an arc is its own score plus the largest score of its relations, or plus μ·log Σ exp(score/μ) over them. The answer
-// for a sentence has the same bits in every batch.
+// Oracle is the oracle of dependency trees with relations (trees.SpanningTree). The relations of different arcs do not
+// interact, so the weight of an arc is its own score plus the largest score of its relations, or plus μ·log Σ
+// exp(score/μ) over them. The answer for a sentence has the same bits in every batch.
 //
-// Max on marginals in place of potentials (Marginals.AsPotentials) finds the tree with the largest sum of P(arc) and P(arc and
-// relation). For the fewest expected mistakes of the Hamming loss, see SpanningTree.LeastRisk.
+// Max on marginals in place of potentials (Marginals.AsPotentials) finds the tree with the largest sum of P(arc) and
+// P(arc and relation). For the fewest expected mistakes of the Hamming loss, see SpanningTree.LeastRisk.
 type Oracle struct {
 	solver treeSolver
 
@@ -205,8 +205,8 @@ func (o *Oracle) sumArcs(s *sentence) {
 	}
 }
 
-// sumRelations sets every arc's score, including μ·log Σ exp(score/μ) of its relations. It sets share to Σ exp((score − largest)/μ)
-// and, unless nil, label to the terms of that sum.
+// sumRelations sets every arc's score, including μ·log Σ exp(score/μ) of its relations. It sets share to Σ exp((score −
+// largest)/μ) and, unless nil, label to the terms of that sum.
 func (o *Oracle) sumRelations(s *sentence, μ float64, label []float32) {
 	o.summed, o.share = vec.Grow(o.summed, s.n*s.n), vec.Grow(o.share, s.n*s.n)
 	o.arc = vec.Grow(o.arc, s.n*s.n)

@@ -57,8 +57,8 @@ func sentences(form trees.SpanningTree, n, count, relations int) *structured.Pot
 	return θ
 }
 
-// Max, TopK and Exp agree on sentences too long to enumerate: the list begins with the max, descends, and sums to less than all
-// outputs; the marginals of relations sum to those of their arcs.
+// Max, TopK and Exp agree on sentences too long to enumerate: the list begins with the max, descends, and sums to less
+// than all outputs; the marginals of relations sum to those of their arcs.
 func TestLong(t *testing.T) {
 	long := func(t *testing.T, form trees.SpanningTree, o *tree.Oracle) {
 		const n, count, relations, k = 60, 3, 7, 20
@@ -72,7 +72,8 @@ func TestLong(t *testing.T) {
 		for b := range count {
 			lo, hi := θ.Outputs[b], θ.Outputs[b+1]
 			scores := best.Score[b*k : (b+1)*k]
-			if best.Count[b] != k || math.Abs(scores[0]-value[b]) > 1e-4 || !slices.IsSortedFunc(scores, func(a, b float64) int { return int(math.Copysign(1, b-a)) }) {
+			if best.Count[b] != k || math.Abs(scores[0]-value[b]) > 1e-4 ||
+				!slices.IsSortedFunc(scores, func(a, b float64) int { return int(math.Copysign(1, b-a)) }) {
 				t.Fatalf("max %g, best %g", value[b], scores)
 			}
 			total := 0.0
@@ -80,7 +81,8 @@ func TestLong(t *testing.T) {
 			for i, s := range scores {
 				out := best.Output(i, lo, hi)
 				seen[fmt.Sprint(out)] = true
-				if err := trees.Check(out[:n]); err != nil || !form.NonProjective && !trees.Projective(out[:n]) || s != θ.Score(b, out) {
+				if err := trees.Check(out[:n]); err != nil || !form.NonProjective && !trees.Projective(out[:n]) ||
+					s != θ.Score(b, out) {
 					t.Fatalf("output %d of score %g: %v", i, s, err)
 				}
 				total += math.Exp(s - sum[b])
@@ -148,7 +150,8 @@ func TestAllocations(t *testing.T) {
 		var samples oracles.Samples
 		seed := []uint64{1, 2, 3, 4}
 		for name, ask := range map[string]func(){
-			"Max": func() { o.Max(θ, y, value) }, "TopK": func() { o.TopK(θ, 6, &best) }, "Exp": func() { o.Exp(θ, 0.5, value, &u) },
+			"Max": func() { o.Max(θ, y, value) }, "TopK": func() { o.TopK(θ, 6, &best) },
+			"Exp":    func() { o.Exp(θ, 0.5, value, &u) },
 			"Sample": func() { o.Sample(θ, 0.5, 6, seed, &samples) },
 		} {
 			if n := testing.AllocsPerRun(20, ask); n > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// TopK implements oracles.Ranker. If a tree with some relations is among the k best, then so is the tree with its best relations.
-// So TopK first finds the k best trees, and then enumerates all their labelings together, best first.
+// TopK implements oracles.Ranker. If a tree with some relations is among the k best, then so is the tree with its best
+// relations. So TopK first finds the k best trees, and then enumerates all their labelings together, best first.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	best.Resize(θ, k)
 	o.guard.Begin(θ)
@@ -38,8 +38,9 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	}
 }
 
-// rankedRelations enumerates the labelings of several trees, best first. The successors of a labeling change one dependent to its
-// next best relation: the dependent that was changed last or a later one, so that every labeling occurs once.
+// rankedRelations enumerates the labelings of several trees, best first. The successors of a labeling change one
+// dependent to its next best relation: the dependent that was changed last or a later one, so that every labeling
+// occurs once.
 type rankedRelations struct {
 	s      sentence
 	heads  []int32   // [k×n] trees, best first

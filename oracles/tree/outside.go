@@ -34,11 +34,12 @@ func fill[F real](x []F, v F) {
 	}
 }
 
-// run differentiates the total of a chart, from wide spans to narrow ones. The chart must have been blank before its scores were set.
+// run differentiates the total of a chart, from wide spans to narrow ones. The chart must have been blank before its
+// scores were set.
 //
-// A span contributes to wider spans. The sum over those reads, for all spans of a row at once, numbers at a fixed distance, as in
-// inside. In some lanes the wider spans would exceed the sentence: there one operand is a zero beyond the end of a row, or before
-// its beginning, which is the end of the previous row.
+// A span contributes to wider spans. The sum over those reads, for all spans of a row at once, numbers at a fixed
+// distance, as in inside. In some lanes the wider spans would exceed the sentence: there one operand is a zero beyond
+// the end of a row, or before its beginning, which is the end of the previous row.
 func (g *outside) run(c *eisner[float64], k *semiring[float64]) {
 	n, step := c.n, c.stride
 	g.resize(c, k.zero)
@@ -66,7 +67,8 @@ func (g *outside) run(c *eisner[float64], k *semiring[float64]) {
 	g.addRoot(c, k, 0)
 }
 
-// addRoot adds the derivatives from the trees of a root to the two complete spans of width w that touch an end of the sentence.
+// addRoot adds the derivatives from the trees of a root to the two complete spans of width w that touch an end of the
+// sentence.
 func (g *outside) addRoot(c *eisner[float64], k *semiring[float64], w int) {
 	r := c.n - 1 - w
 	left, right := c.sides(r) // the right side has width w

@@ -12,7 +12,8 @@ func TestPositive(t *testing.T) {
 		x    float64
 		want bool
 	}{
-		{1, true}, {math.SmallestNonzeroFloat64, true}, {math.MaxFloat64, true}, {0, false}, {math.Copysign(0, -1), false}, {-1, false},
+		{1, true}, {math.SmallestNonzeroFloat64, true}, {math.MaxFloat64, true}, {0, false}, {math.Copysign(0, -1), false},
+		{-1, false},
 		{math.Inf(1), false}, {math.Inf(-1), false}, {math.NaN(), false},
 	} {
 		for at := range 3 {

@@ -6,10 +6,11 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Projective does inference over projective trees: those whose arcs, drawn above the sentence, do not cross. It owns scratch
-// memory, so use one per goroutine.
+// Projective does inference over projective trees: those whose arcs, drawn above the sentence, do not cross. It owns
+// scratch memory, so use one per goroutine.
 type Projective struct {
-	best    eisner[float32] // scores minus the largest of their dependent, so that float32 keeps the digits that distinguish trees
+	// scores minus the largest of their dependent, so that float32 keeps the digits that distinguish trees
+	best    eisner[float32]
 	shifted []float32
 	ranking ranking
 
@@ -21,8 +22,8 @@ type Projective struct {
 	heads  []int32   // [n] the best tree
 }
 
-// Max finds the best tree in float32 and returns its score, summed in float64 (Eisner 1996). Ties go to the tree whose root comes
-// first, and then whose splits do, from the top down. O(n³). If no tree is allowed, heads are 0.
+// Max finds the best tree in float32 and returns its score, summed in float64 (Eisner 1996). Ties go to the tree whose
+// root comes first, and then whose splits do, from the top down. O(n³). If no tree is allowed, heads are 0.
 func (p *Projective) Max(arc []float32, n int, heads []int32) float64 {
 	if !p.findBest(arc, n) {
 		clear(heads[:n])

@@ -6,11 +6,12 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0. It writes its gradient, the probability of every arc at temperature
-// μ, to marginals (n×n, laid out like arc; nil skips them). Without an allowed tree the value is −∞ and marginals are 0.
+// Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0. It writes its gradient, the probability of every arc at
+// temperature μ, to marginals (n×n, laid out like arc; nil skips them). Without an allowed tree the value is −∞ and
+// marginals are 0.
 //
-// It sums weights exp(score/μ) in float64 (Eisner 1996's recurrence over (+, ×); Paskin 2001). If the weights exceed float64's range, it rescales
-// them (rescaled.go), and falls back to logarithms where that is not enough.
+// It sums weights exp(score/μ) in float64 (Eisner 1996's recurrence over (+, ×); Paskin 2001). If the weights exceed
+// float64's range, it rescales them (rescaled.go), and falls back to logarithms where that is not enough.
 func (p *Projective) Exp(arc []float64, n int, μ float64, marginals []float32) float64 {
 	if marginals != nil {
 		clear(marginals[:n*n])
@@ -78,11 +79,11 @@ func (p *Projective) fill(arc []float64, n int, μ float64) (value float64, of s
 }
 
 const (
-	// damping keeps sums over many trees in range: n tokens have fewer than (27/4)ⁿ projective trees, so the damped weights of
-	// all trees, each at most 1 before damping, sum to less than 1.
+	// damping keeps sums over many trees in range: n tokens have fewer than (27/4)ⁿ projective trees, so the damped
+	// weights of all trees, each at most 1 before damping, sum to less than 1.
 	damping = 4.0 / 27
-	// leastTotal is the smallest sum that is certainly accurate. An underflow loses less than 1e-307 of the total, since the
-	// multipliers of the lost number sum to less than 1; there are fewer than 1e10 operations.
+	// leastTotal is the smallest sum that is certainly accurate. An underflow loses less than 1e-307 of the total, since
+	// the multipliers of the lost number sum to less than 1; there are fewer than 1e10 operations.
 	leastTotal = 1e-280
 )
 

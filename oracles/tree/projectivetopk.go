@@ -1,9 +1,9 @@
 package tree
 
-// TopK finds the min(k, number of allowed trees) best trees, best first, and returns how many there are. heads holds n per tree,
-// score the scores. It enumerates lazily on top of Max's tables (Huang and Chiang 2005, algorithm 3): a span ranks its derivations
-// only as far as the trees found need. The tables are float32, so at the end of the list, trees whose scores agree to float32
-// precision may replace each other.
+// TopK finds the min(k, number of allowed trees) best trees, best first, and returns how many there are. heads holds n
+// per tree, score the scores. It enumerates lazily on top of Max's tables (Huang and Chiang 2005, algorithm 3): a span
+// ranks its derivations only as far as the trees found need. The tables are float32, so at the end of the list, trees
+// whose scores agree to float32 precision may replace each other.
 func (p *Projective) TopK(arc []float32, n, k int, heads []int32, score []float64) int {
 	if k == 0 || !p.findBest(arc, n) {
 		return 0

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// ranking is the state of the enumeration of a sentence's best trees. Every span needed so far has a cell, which lists its
-// derivations, best first. Cell 0 is the whole sentence.
+// ranking is the state of the enumeration of a sentence's best trees. Every span needed so far has a cell, which lists
+// its derivations, best first. Cell 0 is the whole sentence.
 type ranking struct {
 	c           *eisner[float32]
 	index       [3][]int32 // per kind of span and index in the tables: its cell, 0 until it is needed

@@ -2,7 +2,8 @@ package tree
 
 import "slices"
 
-// bestProjective returns the score of the best projective tree, by Eisner's recurrence in float64, implemented directly.
+// bestProjective returns the score of the best projective tree, by Eisner's recurrence in float64, implemented
+// directly.
 func bestProjective(arc []float32, n int) float64 {
 	at := func(d, h int) float64 { return float64(arc[d*n+h]) }
 	table := func() [][]float64 {
@@ -34,7 +35,8 @@ func bestProjective(arc []float32, n int) float64 {
 	return best
 }
 
-// bestTree returns the score of the best tree: the largest maximum arborescence over all roots, by textbook contraction.
+// bestTree returns the score of the best tree: the largest maximum arborescence over all roots, by textbook
+// contraction.
 func bestTree(arc []float32, n int) float64 {
 	best := minusInf
 	for r := range n {

@@ -6,16 +6,20 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Long sentences: the damped weights of all trees underflow beyond some 340 tokens, and sums of logarithms take ten times as long. So the weights of
-// the arcs into each token are divided by that of its arc in the best tree, which changes the weight of every tree by the same factor, and damped
-// alike, so that all trees sum to about 1. Where the sums of all parts of trees are of moderate size, too, nothing that matters underflows.
+// Long sentences: the damped weights of all trees underflow beyond some 340 tokens, and sums of logarithms take ten
+// times as long. So the weights of the arcs into each token are divided by that of its arc in the best tree, which
+// changes the weight of every tree by the same factor, and damped alike, so that all trees sum to about 1. Where the
+// sums of all parts of trees are of moderate size, too, nothing that matters underflows.
 
 const (
 	mostFactor = 1e60 // of a token's weights
-	mostPart   = 1e80 // of sums over parts of trees, and of their derivatives: what underflows loses less than 1e-307·mostFactor·mostPart² of the total 1
+	// of sums over parts of trees, and of their derivatives: what underflows loses less than 1e-307·mostFactor·mostPart²
+	// of the total 1
+	mostPart = 1e80
 )
 
-// fillRescaled is fill with rescaled weights, and differentiates. It returns false if the sums leave the range in which they are certainly accurate.
+// fillRescaled is fill with rescaled weights, and differentiates. It returns false if the sums leave the range in which
+// they are certainly accurate.
 func (p *Projective) fillRescaled(arc []float64, n int, μ float64) (value float64, ok bool) {
 	p.narrow, p.heads = vec.Grow(p.narrow, n*n), vec.Grow(p.heads, n)
 	for i, v := range arc[:n*n] {
@@ -46,7 +50,8 @@ func (p *Projective) fillRescaled(arc []float64, n int, μ float64) (value float
 		}
 		c, g := &p.sums, &p.adjoint
 		g.run(c, &fastest.double)
-		for _, table := range [][]float64{c.left, c.right, c.joined, c.leftArc, c.rightArc, g.left, g.right, g.joined, g.leftArc, g.rightArc} {
+		for _, table := range [][]float64{c.left, c.right, c.joined, c.leftArc, c.rightArc, g.left, g.right,
+			g.joined, g.leftArc, g.rightArc} {
 			for w := range n {
 				for _, x := range c.row(table, w) {
 					if !(x <= mostPart) {
@@ -62,8 +67,8 @@ func (p *Projective) fillRescaled(arc []float64, n int, μ float64) (value float
 	}
 }
 
-// sumRescaled computes the chart of sums of rescaled weights times a factor for each token, and returns their total, or false if a token's weights are
-// too far apart.
+// sumRescaled computes the chart of sums of rescaled weights times a factor for each token, and returns their total, or
+// false if a token's weights are too far apart.
 func (p *Projective) sumRescaled(arc []float64, n int, μ, factor float64) (total float64, possible bool) {
 	c := &p.sums
 	c.blank(0)

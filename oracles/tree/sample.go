@@ -45,14 +45,15 @@ func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uin
 			}
 			for d, h := range heads {
 				row := trees.Row(s.n, d, h)
-				y[s.n+d] = int32(oracles.Pick(o.shares[row*s.relations:(row+1)*s.relations], o.draws.Uniform()*float64(o.share[row])))
+				y[s.n+d] = int32(oracles.Pick(o.shares[row*s.relations:(row+1)*s.relations],
+					o.draws.Uniform()*float64(o.share[row])))
 			}
 		}
 	}
 }
 
-// Sample draws trees with probabilities proportional to exp(score/μ), from the top of Eisner's tables down: O(n³) for the tables, and O(n²) for
-// each tree. heads are [count×n]. It returns false if no tree is allowed.
+// Sample draws trees with probabilities proportional to exp(score/μ), from the top of Eisner's tables down: O(n³) for
+// the tables, and O(n²) for each tree. heads are [count×n]. It returns false if no tree is allowed.
 func (p *Projective) Sample(arc []float64, n int, μ float64, count int, r *oracles.Draws, heads []int32) bool {
 	d := drawing{eisner: &p.sums, r: r}
 	switch value, of := p.fill(arc, n, μ); {
@@ -126,7 +127,8 @@ func (d *drawing) split(total float64, x, y []float64, ox, dx, oy, dy, splits in
 // drawRight draws a complete span (w, i) with head i.
 func (d *drawing) drawRight(w, i int) {
 	for w > 0 {
-		s := 1 + d.split(d.right[d.index(w, i)], d.rightArc, d.right, d.index(1, i), d.stride, d.index(w-1, i+1), 1-d.stride, w)
+		s := 1 + d.split(d.right[d.index(w, i)], d.rightArc, d.right, d.index(1, i), d.stride, d.index(w-1, i+1), 1-d.stride,
+			w)
 		d.heads[i+s] = int32(i) + 1
 		d.drawJoined(s, i)
 		w, i = w-s, i+s

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Heads and relations of the samples of sentences too long to enumerate are as frequent as their marginals say. In some of them neighbours want
-// each other for a head so much that a plain random walk would not end.
+// Heads and relations of the samples of sentences too long to enumerate are as frequent as their marginals say. In some
+// of them neighbours want each other for a head so much that a plain random walk would not end.
 func TestSamplesHaveMarginals(t *testing.T) {
 	each(t, func(t *testing.T, form trees.SpanningTree, o *tree.Oracle) {
 		const n, count, relations, draws = 14, 4, 3, 3000

@@ -9,11 +9,13 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// NewSiblings returns an oracle of projective trees whose neighbouring dependents score together (trees.SpanningTree with Siblings).
+// NewSiblings returns an oracle of projective trees whose neighbouring dependents score together (trees.SpanningTree
+// with Siblings).
 func NewSiblings() *Oracle { return &Oracle{solver: new(Siblings)} }
 
-// Siblings does inference over projective trees with scores of siblings, in float64 (McDonald and Pereira 2006; Eisner 1996). With ⊕ for max or
-// log Σ exp, and heads h before dependents d, as for arcs to the right; those to the left mirror it:
+// Siblings does inference over projective trees with scores of siblings, in float64 (McDonald and Pereira 2006; Eisner
+// 1996). With ⊕ for max or log Σ exp, and heads h before dependents d, as for arcs to the right; those to the left
+// mirror it:
 //
 //	sibling(i, j) = ⊕_{i≤r<j} right(i, r) + left(j, r+1)                  no word between i and j has a head outside; both are complete there
 //	arc(h, d)     = score of h → d + (left(d, h+1) + none(h, d)  ⊕  ⊕_{h<s<d} arc(h, s) + sibling(s, d) + after(h, s, d))
@@ -145,7 +147,8 @@ func (s *Siblings) arcTerms(h, d int) []float64 {
 	return terms
 }
 
-// sideTerms returns what right(h, e) or left(h, e) is made of, for each word between h, without it, and e, in their order.
+// sideTerms returns what right(h, e) or left(h, e) is made of, for each word between h, without it, and e, in their
+// order.
 func (s *Siblings) sideTerms(h, e int) []float64 {
 	n := s.n
 	from := min(h+1, e) // the first of these words
@@ -213,8 +216,8 @@ func (s *Siblings) sums(arc []float64, n int, μ float64) bool {
 	return s.total > minusInf
 }
 
-// Exp returns μ·log Σ exp(score/μ) over all trees. It writes the probability of every arc at temperature μ to marginals (n×n, laid out like arc;
-// nil skips them), and those of siblings where these belong.
+// Exp returns μ·log Σ exp(score/μ) over all trees. It writes the probability of every arc at temperature μ to marginals
+// (n×n, laid out like arc; nil skips them), and those of siblings where these belong.
 func (s *Siblings) Exp(arc []float64, n int, μ float64, marginals []float32) float64 {
 	if marginals != nil {
 		clear(marginals[:n*n])
@@ -276,7 +279,8 @@ func share(terms []float64, p float64) []float64 {
 	return terms
 }
 
-// outside writes marginals: the probability of an entry goes to its terms by their shares, from wide spans to narrow ones.
+// outside writes marginals: the probability of an entry goes to its terms by their shares, from wide spans to narrow
+// ones.
 func (s *Siblings) outside(marginals []float32) {
 	n := s.n
 	for _, table := range []*[]float64{&s.pArcs, &s.pSide, &s.pJoint} {

@@ -79,7 +79,8 @@ func (e place) set(term int, heads []int32) {
 	}
 }
 
-// TopK finds up to k trees, best first, by lazy enumeration on top of Max's tables (package derivations), and returns how many there are.
+// TopK finds up to k trees, best first, by lazy enumeration on top of Max's tables (package derivations), and returns
+// how many there are.
 func (s *Siblings) TopK(arc []float32, n, k int, heads []int32, score []float64) int {
 	if n == 0 {
 		score[0] = 0

@@ -6,10 +6,10 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 )
 
-// search is the state of the enumeration of a sentence's best trees (Camerini, Fratta and Maffioli 1980). Disjoint subsets contain
-// the remaining trees. A subset stores its best tree, which is already output, and one arc of that tree which its second best tree
-// lacks. When the second best tree is output, the subset splits in two: the trees without that arc, whose best tree it is, and the
-// trees with it.
+// search is the state of the enumeration of a sentence's best trees (Camerini, Fratta and Maffioli 1980). Disjoint
+// subsets contain the remaining trees. A subset stores its best tree, which is already output, and one arc of that tree
+// which its second best tree lacks. When the second best tree is output, the subset splits in two: the trees without
+// that arc, whose best tree it is, and the trees with it.
 type search struct {
 	arc         []float32
 	allowed     []float32 // arc, with −∞ for masks
@@ -92,8 +92,8 @@ func (g *search) contract(c *contraction, list int32) bool {
 	return true
 }
 
-// add adds a subset whose best tree is known, unless that is its only one. The latest contraction must be that of the subset, and
-// its tree the latest one.
+// add adds a subset whose best tree is known, unless that is its only one. The latest contraction must be that of the
+// subset, and its tree the latest one.
 func (g *search) add(c *contraction, list, best int32) {
 	p := subset{constraints: list, best: best}
 	found := int32(len(g.trees)/g.n) - 1
@@ -111,9 +111,10 @@ func (g *search) add(c *contraction, list, best int32) {
 
 // cheapest returns the dependent whose arc the best tree can lose at the least cost, or −1 if there is no other tree.
 //
-// An arc enters a node of the contraction. It can be replaced by the best arc into the node that does not come from a descendant of
-// the dependent; then the node is expanded from there. For the arc with the least loss this gives the best tree without it
-// (Camerini, Fratta and Maffioli 1980). Root arcs, which the contraction puts last, only replace each other.
+// An arc enters a node of the contraction. It can be replaced by the best arc into the node that does not come from a
+// descendant of the dependent; then the node is expanded from there. For the arc with the least loss this gives the
+// best tree without it (Camerini, Fratta and Maffioli 1980). Root arcs, which the contraction puts last, only replace
+// each other.
 func (g *search) cheapest(c *contraction, best []int32) (d int32, loss float64) {
 	d, loss = -1, math.Inf(1)
 	g.ancestry.walk(best)

@@ -7,13 +7,15 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Sample draws trees with probabilities proportional to exp(score/μ). heads are [count×n]. It returns false if no tree is allowed.
+// Sample draws trees with probabilities proportional to exp(score/μ). heads are [count×n]. It returns false if no tree
+// is allowed.
 //
-// The root token comes from its marginals, by the matrix-tree theorem in O(n³) once, and the tree under it from Wilson's algorithm (Wilson
-// 1996): from each token in turn, walk to heads drawn by their own weights until the walk meets the tree, and erase the loops of the
-// walk. That takes few steps unless tokens want each other for a head: two of them with large mutual scores may trap a walk for ever. But the loops
-// that are erased are independent of the tree that remains (Propp and Wilson 1998, Theorem 5.1 and its remarks), and so is the number of steps. So a walk may
-// be given up when it takes too many, and what it has seen does not matter to what is drawn next. Then the token that was
+// The root token comes from its marginals, by the matrix-tree theorem in O(n³) once, and the tree under it from
+// Wilson's algorithm (Wilson 1996): from each token in turn, walk to heads drawn by their own weights until the walk
+// meets the tree, and erase the loops of the walk. That takes few steps unless tokens want each other for a head: two
+// of them with large mutual scores may trap a walk for ever. But the loops that are erased are independent of the tree
+// that remains (Propp and Wilson 1998, Theorem 5.1 and its remarks), and so is the number of steps. So a walk may be
+// given up when it takes too many, and what it has seen does not matter to what is drawn next. Then the token that was
 // visited most gets a head from its marginals, given all that is known, and the walk begins again with that head fixed.
 func (p *NonProjective) Sample(arc []float64, n int, μ float64, count int, r *oracles.Draws, heads []int32) bool {
 	if n == 0 {
@@ -96,7 +98,8 @@ type walks struct {
 func (w *walks) resize(n int) {
 	w.n = n
 	w.sums, w.given, w.marginals = vec.Grow(w.sums, n*n), vec.Grow(w.given, n*n), vec.Grow(w.marginals, n*n)
-	w.fixed, w.joined, w.visits, w.roots = vec.Grow(w.fixed, n), vec.Grow(w.joined, n), vec.Grow(w.visits, n), vec.Grow(w.roots, n)
+	w.fixed, w.joined, w.visits, w.roots = vec.Grow(w.fixed, n), vec.Grow(w.joined, n),
+		vec.Grow(w.visits, n), vec.Grow(w.roots, n)
 }
 
 // weigh computes the running sums.
@@ -124,7 +127,8 @@ func (w *walks) weigh(arc []float64, μ float64) {
 	}
 }
 
-// walk draws a tree under a root token, whose fixed heads are known. It returns false if that takes more than about n² steps.
+// walk draws a tree under a root token, whose fixed heads are known. It returns false if that takes more than about n²
+// steps.
 func (w *walks) walk(root int, r *oracles.Draws, heads []int32) bool {
 	clear(w.joined)
 	clear(w.visits)

@@ -12,8 +12,9 @@ import (
 	"github.com/dsp-go/dsp/structured/windows"
 )
 
-// drawMaps draws maps like those of a trained network: a smooth blob of positive cells around an object, of the size of its gold box,
-// on a negative background, with noise. Boxes of the object's size have the best size terms. With loss, the potentials are augmented.
+// drawMaps draws maps like those of a trained network: a smooth blob of positive cells around an object, of the size of
+// its gold box, on a negative background, with noise. Boxes of the object's size have the best size terms. With loss,
+// the potentials are augmented.
 func drawMaps(count, height, width int, noise, scale float64, loss bool) *structured.Potentials {
 	r := rand.New(rand.NewPCG(1, 2))
 	w := windows.Window{Height: height, Width: width}
@@ -53,13 +54,14 @@ func drawMaps(count, height, width int, noise, scale float64, loss bool) *struct
 	return θ
 }
 
-// BenchmarkSearch measures the best box and the 10 best of maps of 64×64, each iteration one map. It reports the median and the number
-// of sets taken from the queue.
+// BenchmarkSearch measures the best box and the 10 best of maps of 64×64, each iteration one map. It reports the median
+// and the number of sets taken from the queue.
 func BenchmarkSearch(b *testing.B) {
 	for _, c := range []struct {
 		noise, scale float64
 		loss         bool
-	}{{0.3, 1, false}, {0.3, 1, true}, {1, 1, false}, {1, 1, true}, {1, 0.1, true}, {1, 10, true}, {3, 1, true}, {1, 0.01, true}, {1, 0, true}, {1e-6, 1, true}} {
+	}{{0.3, 1, false}, {0.3, 1, true}, {1, 1, false}, {1, 1, true}, {1, 0.1, true}, {1, 10, true}, {3, 1, true},
+		{1, 0.01, true}, {1, 0, true}, {1e-6, 1, true}} {
 		θ := drawMaps(40, 64, 64, c.noise, c.scale, c.loss)
 		for _, k := range []int{1, 10} {
 			b.Run(fmt.Sprintf("noise=%g,scale=%g,loss=%v/K=%d", c.noise, c.scale, c.loss, k), func(b *testing.B) {

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/windows"
 )
 
-// drawPotentials draws one map of at most 12×12, 3×40 or 40×3 cells: integers with many ties, reals, or large numbers, with forbidden
-// entries or without, and a potential of the loss of either sign or −∞.
+// drawPotentials draws one map of at most 12×12, 3×40 or 40×3 cells: integers with many ties, reals, or large numbers,
+// with forbidden entries or without, and a potential of the loss of either sign or −∞.
 func drawPotentials(r *rand.Rand) *structured.Potentials {
 	w := windows.Window{Height: 1 + r.IntN(12), Width: 1 + r.IntN(12)}
 	switch r.IntN(4) {
@@ -59,8 +59,10 @@ func drawSet(r *rand.Rand, w windows.Window) boxes {
 	}
 	y := w.Draw(r) // which is in the set
 	return boxes{
-		interval{among(0, int(y[0])).lo, among(int(y[0]), w.Height-1).hi}, interval{among(0, int(y[1])).lo, among(int(y[1]), w.Width-1).hi},
-		interval{among(0, int(y[2])).lo, among(int(y[2]), w.Height-1).hi}, interval{among(0, int(y[3])).lo, among(int(y[3]), w.Width-1).hi},
+		interval{among(0, int(y[0])).lo, among(int(y[0]), w.Height-1).hi},
+		interval{among(0, int(y[1])).lo, among(int(y[1]), w.Width-1).hi},
+		interval{among(0, int(y[2])).lo, among(int(y[2]), w.Height-1).hi},
+		interval{among(0, int(y[3])).lo, among(int(y[3]), w.Width-1).hi},
 	}.clip()
 }
 
@@ -110,7 +112,8 @@ func TestBoundsHold(t *testing.T) {
 				return
 			}
 			if iou := windows.IoU(y, s.gold); iou < set.leastIoU(s.gold) || iou > set.largestIoU(s.gold) {
-				t.Fatalf("seed %d: IoU %g of %v, bounds of %v: %g to %g", seed, iou, y, set, set.leastIoU(s.gold), set.largestIoU(s.gold))
+				t.Fatalf("seed %d: IoU %g of %v, bounds of %v: %g to %g", seed, iou, y, set,
+					set.leastIoU(s.gold), set.largestIoU(s.gold))
 			}
 			for _, c := range []float64{1, -2} {
 				if loss := c * float64(windows.Loss(y, s.gold)); loss > set.lossBound(c, s.gold) {
@@ -127,7 +130,8 @@ func TestBoundsHold(t *testing.T) {
 				t.Fatalf("seed %d: the only box of %v scores %g, the bound is %g", seed, set, largest, upper)
 			}
 		}
-		if !math.IsInf(upper, -1) && (left < set.left.lo || left > set.left.hi || right < set.right.lo || right > set.right.hi || left > right) {
+		if !math.IsInf(upper, -1) && (left < set.left.lo || left > set.left.hi || right < set.right.lo ||
+			right > set.right.hi || left > right) {
 			t.Fatalf("seed %d: columns %d to %d of %v", seed, left, right, set)
 		}
 	}

@@ -3,8 +3,8 @@ package window
 // box is a single box: top, left, bottom, right.
 type box [4]int16
 
-// found holds the K best distinct boxes that the search has seen, best first. Boxes with equal scores are in the order of their
-// numbers, as far as they are kept.
+// found holds the K best distinct boxes that the search has seen, best first. Boxes with equal scores are in the order
+// of their numbers, as far as they are kept.
 type found struct {
 	k     int
 	boxes []box

@@ -1,18 +1,19 @@
 // Package window holds the oracle of boxes in a map of scores (windows.Window): the best box, and the K best, among the
 // H(H+1)/2·W(W+1)/2 boxes of a grid, by best-first branch and bound.
 //
-// The search is the efficient subwindow search of Lampert, Blaschko and Hofmann 2008 (Algorithm 13 of Pillutla et al. 2019). It keeps
-// sets of boxes in a queue, intervals of tops, lefts, bottoms and rights, with an upper bound of the scores in each: the positive cells
-// of the set's largest box plus the negative cells of its smallest, plus the largest size terms that its heights and widths allow, plus
-// a bound of the loss 1 − IoU. It takes the set with the largest bound, splits it, and stops when no bound exceeds the scores found.
+// The search is the efficient subwindow search of Lampert, Blaschko and Hofmann 2008 (Algorithm 13 of Pillutla et al.
+// 2019). It keeps sets of boxes in a queue, intervals of tops, lefts, bottoms and rights, with an upper bound of the
+// scores in each: the positive cells of the set's largest box plus the negative cells of its smallest, plus the largest
+// size terms that its heights and widths allow, plus a bound of the loss 1 − IoU. It takes the set with the largest
+// bound, splits it, and stops when no bound exceeds the scores found.
 //
-// On noisy maps that bound alone is too loose: the positive noise of a large set adds up. So the positive and negative cells are
-// summed per column, and the bound takes the best run of columns (An, Peursum, Liu and Venkatesh 2009), which costs O(W) by Kadane's
-// algorithm. Rows are split first. Once they are known, the sum of each column is exact, and only the terms of the width and the loss
-// keep the bound from being a score; narrow sets are then tried box by box. At most H² sets of rows exist, so that even a map of pure
-// noise takes O(H²W) steps for the cells alone. When training, the loss 1 − IoU is at least as large as the rest while the scores are
-// small. Its bound is linear in the number of the gold box's columns inside a box, so it joins the sums of the columns
-// (scores.discount).
+// On noisy maps that bound alone is too loose: the positive noise of a large set adds up. So the positive and negative
+// cells are summed per column, and the bound takes the best run of columns (An, Peursum, Liu and Venkatesh 2009), which
+// costs O(W) by Kadane's algorithm. Rows are split first. Once they are known, the sum of each column is exact, and
+// only the terms of the width and the loss keep the bound from being a score; narrow sets are then tried box by box. At
+// most H² sets of rows exist, so that even a map of pure noise takes O(H²W) steps for the cells alone. When training,
+// the loss 1 − IoU is at least as large as the rest while the scores are small. Its bound is linear in the number of
+// the gold box's columns inside a box, so it joins the sums of the columns (scores.discount).
 package window
 
 import (
@@ -28,11 +29,11 @@ import (
 // Largest is the largest height and width of a grid.
 const Largest = math.MaxInt16
 
-// Oracle implements oracles.Ranker and oracles.Relaxed for grids of at most Largest rows and columns. Which of several boxes with
-// equal scores it finds depends on the potentials of the example alone.
+// Oracle implements oracles.Ranker and oracles.Relaxed for grids of at most Largest rows and columns. Which of several
+// boxes with equal scores it finds depends on the potentials of the example alone.
 type Oracle struct {
-	// Limit is the largest number of sets of boxes to take from the queue per example; 0 means no limit. A search that reaches it
-	// goes on only until it knows an allowed box.
+	// Limit is the largest number of sets of boxes to take from the queue per example; 0 means no limit. A search that
+	// reaches it goes on only until it knows an allowed box.
 	Limit int
 
 	guard  oracles.Guard
@@ -45,8 +46,8 @@ type Oracle struct {
 // New returns an oracle without a limit.
 func New() *Oracle { return &Oracle{} }
 
-// Max implements oracles.Maximiser. If the limit cuts the search of an example short, y is the best box found and value an upper
-// bound of the largest score.
+// Max implements oracles.Maximiser. If the limit cuts the search of an example short, y is the best box found and value
+// an upper bound of the largest score.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	o.begin(θ)
 	for b := range θ.Len() {
@@ -66,8 +67,8 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// TopK implements oracles.Ranker. If the limit cuts the search of an example short, the list holds the best boxes found, possibly
-// fewer than k.
+// TopK implements oracles.Ranker. If the limit cuts the search of an example short, the list holds the best boxes
+// found, possibly fewer than k.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	best.Resize(θ, k)
 	o.begin(θ)

@@ -64,8 +64,8 @@ func TestAgainstEnumeration(t *testing.T) {
 	}
 }
 
-// A search that is cut short finds some box and bounds the best score, and says whether the box is proven best. A limit that is not
-// reached changes nothing.
+// A search that is cut short finds some box and bounds the best score, and says whether the box is proven best. A limit
+// that is not reached changes nothing.
 func TestLimit(t *testing.T) {
 	short, proven, below := 0, 0, 0
 	for seed := range uint64(400) {
@@ -95,8 +95,10 @@ func TestLimit(t *testing.T) {
 		if score > value[0] || math.IsInf(score, -1) || exact && score != value[0] {
 			t.Fatalf("seed %d: value %g, the box scores %g", seed, value[0], score)
 		}
-		if n := best.Count[0]; n == 0 || listExact && n != min(k, len(all)) || listUpper < all[0]-tolerance || listUpper < all[0] && !listExact {
-			t.Fatalf("seed %d: %d of %d boxes, bound %g, exact %v; the best score is %g", seed, n, k, listUpper, listExact, all[0])
+		if n := best.Count[0]; n == 0 || listExact && n != min(k, len(all)) || listUpper < all[0]-tolerance ||
+			listUpper < all[0] && !listExact {
+			t.Fatalf("seed %d: %d of %d boxes, bound %g, exact %v; the best score is %g", seed, n, k,
+				listUpper, listExact, all[0])
 		}
 		for i := range best.Count[0] {
 			if s := best.Score[i]; s != θ.Score(0, best.Output(i, 0, 4)) || listExact && math.Abs(s-all[i]) > tolerance {
@@ -121,7 +123,8 @@ func TestLimit(t *testing.T) {
 		}
 	}
 	if short < 50 || proven < 50 || below < 20 {
-		t.Errorf("%d searches were cut short, %d not, and %d found another box than the best: the test shows little", short, proven, below)
+		t.Errorf("%d searches were cut short, %d not, and %d found another box than the best: the test shows little", short,
+			proven, below)
 	}
 	if o := New(); o.Relaxed() != "" {
 		t.Errorf("without a limit: %q", o.Relaxed())

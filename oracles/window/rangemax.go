@@ -2,7 +2,8 @@ package window
 
 import "math/bits"
 
-// rangeMax answers range maxima of a list in constant time: level j holds the maxima of all runs of 2^j numbers (a sparse table).
+// rangeMax answers range maxima of a list in constant time: level j holds the maxima of all runs of 2^j numbers (a
+// sparse table).
 type rangeMax struct {
 	n      int
 	levels []float64 // [⌊log₂ n⌋+1 × n]

@@ -33,7 +33,8 @@ func TestBestRun(t *testing.T) {
 		}
 		best, left, right := bestRun(column, s)
 		if best != want || !math.IsInf(want, -1) && (left != first || right != last) {
-			t.Fatalf("%v, from %v to %v: %v of %d to %d, expected %v of %d to %d", column, s.left, s.right, best, left, right, want, first, last)
+			t.Fatalf("%v, from %v to %v: %v of %d to %d, expected %v of %d to %d", column, s.left, s.right, best,
+				left, right, want, first, last)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 var minusInf = math.Inf(-1)
 
-// scores holds the potentials of one example in a form that bounds sets of boxes fast. Sums over cells are differences of sums from
-// the top, in float64. Forbidden cells, and masks, count as 0 in the sums and are counted apart.
+// scores holds the potentials of one example in a form that bounds sets of boxes fast. Sums over cells are differences
+// of sums from the top, in float64. Forbidden cells, and masks, count as 0 in the sums and are counted apart.
 type scores struct {
 	height, width int
 
@@ -86,9 +86,9 @@ func (p *scores) cells(cells []float32, masks oracles.Masks) {
 	}
 }
 
-// columns writes, to p.column, an upper bound of the sum of each column's cells over the rows of any box of the set: the positive
-// cells of the largest box's rows and the negative cells of the smallest's. It is the sum itself if the rows are known. A column with a
-// forbidden cell in the smallest box's rows gets −∞.
+// columns writes, to p.column, an upper bound of the sum of each column's cells over the rows of any box of the set:
+// the positive cells of the largest box's rows and the negative cells of the smallest's. It is the sum itself if the
+// rows are known. A column with a forbidden cell in the smallest box's rows gets −∞.
 func (p *scores) columns(s boxes) []float64 {
 	lo, hi := int(s.left.lo), int(s.right.hi)+1
 	to := p.column[lo:hi]
@@ -115,8 +115,8 @@ func (p *scores) columns(s boxes) []float64 {
 	return to
 }
 
-// bound returns an upper bound of the scores of a set's boxes, and the columns of the box that has the largest bound of its cells. It
-// is −∞ only if no box is allowed.
+// bound returns an upper bound of the scores of a set's boxes, and the columns of the box that has the largest bound of
+// its cells. It is −∞ only if no box is allowed.
 func (p *scores) bound(s boxes) (upper float64, left, right int16) {
 	heights, most := s.heights()
 	terms := p.heights.of(heights-1, most-1)
@@ -143,8 +143,8 @@ func (p *scores) bound(s boxes) (upper float64, left, right int16) {
 //
 //	IoU ≥ k·|rows of s∩g| / |b∪g|
 //
-// with the set's largest box b and smallest box s, which takes off a constant for each gold column. It is at least as tight as
-// boxes.lossBound. A loss below 1 is rounded to float32, by at most 2⁻²⁵.
+// with the set's largest box b and smallest box s, which takes off a constant for each gold column. It is at least as
+// tight as boxes.lossBound. A loss below 1 is rounded to float32, by at most 2⁻²⁵.
 func (p *scores) discount(s boxes, column []float64) {
 	rows := windows.Overlap(int32(s.top.hi), int32(s.bottom.lo), p.gold[0], p.gold[2])
 	if rows == 0 {
@@ -157,8 +157,8 @@ func (p *scores) discount(s boxes, column []float64) {
 	}
 }
 
-// bestRun returns the largest sum of a run of consecutive columns that begins in s.left and ends in s.right, and that run (Kadane's
-// algorithm). column[0] is column s.left.lo.
+// bestRun returns the largest sum of a run of consecutive columns that begins in s.left and ends in s.right, and that
+// run (Kadane's algorithm). column[0] is column s.left.lo.
 func bestRun(column []float64, s boxes) (best float64, left, right int16) {
 	best = minusInf
 	sum, from := minusInf, s.left.lo

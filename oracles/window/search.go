@@ -4,7 +4,8 @@ import (
 	"github.com/dsp-go/dsp/structured/windows"
 )
 
-// scanPairs is the largest number of pairs of a left and a right column that are tried one by one once the rows are known.
+// scanPairs is the largest number of pairs of a left and a right column that are tried one by one once the rows are
+// known.
 const scanPairs = 256
 
 // search is a best-first branch and bound over sets of boxes.
@@ -19,8 +20,8 @@ type search struct {
 	ended bool    // the boxes found are the best ones
 }
 
-// run finds the best boxes of the prepared example, beside those that are found already. If the limit cuts it short, it finds some good boxes, at least
-// one if any is allowed, and upper bounds the best score.
+// run finds the best boxes of the prepared example, beside those that are found already. If the limit cuts it short, it
+// finds some good boxes, at least one if any is allowed, and upper bounds the best score.
 func (s *search) run() {
 	s.queue, s.taken, s.ended = s.queue[:0], 0, true
 	rows, columns := interval{0, int16(s.height - 1)}, interval{0, int16(s.width - 1)}
@@ -44,8 +45,8 @@ func (s *search) run() {
 	}
 }
 
-// visit puts a set in the queue unless it cannot hold a better box than those found. One box of the set is tried at once: the columns
-// of the best bound and the rows in the middle.
+// visit puts a set in the queue unless it cannot hold a better box than those found. One box of the set is tried at
+// once: the columns of the best bound and the rows in the middle.
 func (s *search) visit(set boxes) {
 	upper, left, right := s.bound(set)
 	threshold := s.found.threshold()

@@ -13,9 +13,9 @@ func (i interval) split() (low, high interval) {
 	return interval{i.lo, mid}, interval{mid + 1, i.hi}
 }
 
-// boxes is a set of boxes: those whose four numbers lie in four intervals, with top ≤ bottom and left ≤ right. Its largest box has
-// rows top.lo to bottom.hi and columns left.lo to right.hi. Every box contains the smallest one, rows top.hi to bottom.lo and columns
-// left.hi to right.lo, which may be empty.
+// boxes is a set of boxes: those whose four numbers lie in four intervals, with top ≤ bottom and left ≤ right. Its
+// largest box has rows top.lo to bottom.hi and columns left.lo to right.hi. Every box contains the smallest one, rows
+// top.hi to bottom.lo and columns left.hi to right.lo, which may be empty.
 type boxes struct{ top, left, bottom, right interval }
 
 // clip returns the set without the numbers that no box of it has.
@@ -31,7 +31,8 @@ func (s boxes) rowsKnown() bool { return s.top.lo == s.top.hi && s.bottom.lo == 
 // pairs returns the number of pairs of a left and a right, those with left > right included.
 func (s boxes) pairs() int { return (s.left.width() + 1) * (s.right.width() + 1) }
 
-// split cuts the set in two. It splits rows first, the wider of the two intervals, because the bound knows the best columns.
+// split cuts the set in two. It splits rows first, the wider of the two intervals, because the bound knows the best
+// columns.
 func (s boxes) split() (a, b boxes) {
 	a, b = s, s
 	switch {
@@ -57,8 +58,8 @@ func (s boxes) widths() (least, most int) {
 	return max(1, int(s.right.lo-s.left.hi)+1), int(s.right.hi-s.left.lo) + 1
 }
 
-// largestIoU returns an upper bound of the IoU of a gold box with the boxes of the set: |b∩g| / |s∪g| with the largest box b and the
-// smallest box s.
+// largestIoU returns an upper bound of the IoU of a gold box with the boxes of the set: |b∩g| / |s∪g| with the largest
+// box b and the smallest box s.
 func (s boxes) largestIoU(gold []int32) float64 {
 	common, union := s.inLargest(gold), windows.Area(gold)+s.smallest()-s.inSmallest(gold)
 	return min(1, float64(common)/float64(union))
@@ -92,8 +93,8 @@ func (s boxes) inSmallest(gold []int32) int {
 		windows.Overlap(int32(s.left.hi), int32(s.right.lo), gold[1], gold[3])
 }
 
-// lossBound returns an upper bound of c·(1 − IoU) over the boxes of the set, with the IoU's loss rounded as in windows.Loss. Rounding
-// keeps order, so the bound holds exactly.
+// lossBound returns an upper bound of c·(1 − IoU) over the boxes of the set, with the IoU's loss rounded as in
+// windows.Loss. Rounding keeps order, so the bound holds exactly.
 func (s boxes) lossBound(c float64, gold []int32) float64 {
 	if gold == nil || c == 0 {
 		return 0

@@ -9,8 +9,10 @@ func TestAreasOfObjects(t *testing.T) {
 		small, medium bool
 		large         bool
 	}{
-		{1, 1, true, false, false}, {32, 32, true, true, false}, {16, 64, true, true, false}, {32, 32.01, false, true, false}, {31.99, 32, true, false, false},
-		{96, 96, false, true, true}, {95.9, 96, false, true, false}, {96, 96.1, false, false, true}, {500, 500, false, false, true},
+		{1, 1, true, false, false}, {32, 32, true, true, false}, {16, 64, true, true, false}, {32, 32.01, false, true, false},
+		{31.99, 32, true, false, false},
+		{96, 96, false, true, true}, {95.9, 96, false, true, false}, {96, 96.1, false, false, true},
+		{500, 500, false, false, true},
 	} {
 		var e Evaluator
 		b := Box{Width: x.width, Height: x.height}

@@ -78,7 +78,8 @@ func (b Box) Inside(width, height int, where string) (Box, error) {
 	right, bottom := min(b.X+b.Width, float64(width)), min(b.Y+b.Height, float64(height))
 	cut := max(left-b.X, top-b.Y, b.X+b.Width-right, b.Y+b.Height-bottom)
 	if cut > overshoot || right <= left || bottom <= top {
-		return b, structured.BadInput("%s: box %v is outside the image, expected it within %d × %d pixels (width × height)", where, b, width, height)
+		return b, structured.BadInput("%s: box %v is outside the image, expected it within %d × %d pixels (width × height)",
+			where, b, width, height)
 	}
 	if cut <= 0 {
 		return b, nil // exactly as it was: subtracting the corner again could change the last bit

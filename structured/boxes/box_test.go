@@ -99,7 +99,8 @@ func TestInside(t *testing.T) {
 		switch {
 		case c.err == "" && (err != nil || got != c.want):
 			t.Errorf("%v: got %v, %v, expected %v", c.box, got, err, c.want)
-		case c.err != "" && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), c.err) || !strings.HasPrefix(err.Error(), "a.json: annotations[3]: ")):
+		case c.err != "" && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), c.err) ||
+			!strings.HasPrefix(err.Error(), "a.json: annotations[3]: ")):
 			t.Errorf("%v: error %v, expected one about %q", c.box, err, c.err)
 		}
 	}
@@ -176,20 +177,23 @@ func TestWindowsSettings(t *testing.T) {
 	}
 }
 
-// Models that were trained with these windows keep them: numbers of candidates in their weights' data mean the same boxes for ever.
+// Models that were trained with these windows keep them: numbers of candidates in their weights' data mean the same
+// boxes for ever.
 func TestDefaultWindowsStay(t *testing.T) {
 	for _, c := range []struct {
 		width, height, most, count int
 		sum                        uint32
 	}{
-		{160, 120, 400, 400, 0xa584d764}, {77, 300, 60, 60, 0xfbd002a6}, {500, 375, 1000, 1000, 0x525f7fd2}, {12, 9, 0, 662, 0xbd23a77},
+		{160, 120, 400, 400, 0xa584d764}, {77, 300, 60, 60, 0xfbd002a6}, {500, 375, 1000, 1000, 0x525f7fd2},
+		{12, 9, 0, 662, 0xbd23a77},
 		{400, 20, 0, 418, 0x4904842f},
 	} {
 		w := DefaultWindows()
 		w.Most = c.most
 		all := w.Boxes(c.width, c.height)
 		if sum := crc32.ChecksumIEEE([]byte(fmt.Sprint(all))); len(all) != c.count || sum != c.sum {
-			t.Errorf("%d × %d: %d windows with the checksum %#x, expected %d with %#x", c.width, c.height, len(all), sum, c.count, c.sum)
+			t.Errorf("%d × %d: %d windows with the checksum %#x, expected %d with %#x", c.width, c.height,
+				len(all), sum, c.count, c.sum)
 		}
 	}
 }

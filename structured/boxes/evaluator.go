@@ -14,9 +14,10 @@ type Detection struct {
 
 // Truth is an annotated object of the class.
 type Truth struct {
-	Box   Box
-	Area  float64 // of the object's outline, by which COCO tells small objects from large ones; 0 means the area of the box
-	Crowd bool    // marks a region with many objects: COCO counts neither it nor the detections inside
+	Box Box
+	// of the object's outline, by which COCO tells small objects from large ones; 0 means the area of the box
+	Area  float64
+	Crowd bool // marks a region with many objects: COCO counts neither it nor the detections inside
 }
 
 // Evaluator accumulates the metrics of one class over images. It serves one goroutine at a time. Images must be added

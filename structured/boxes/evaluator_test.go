@@ -93,7 +93,9 @@ func TestLocalisation(t *testing.T) {
 
 func TestMetricsOfNothing(t *testing.T) {
 	for _, add := range []func(e *Evaluator){
-		func(*Evaluator) {}, func(e *Evaluator) { e.Add(nil, nil) }, func(e *Evaluator) { e.Add(nil, []Detection{{Box{0, 0, 1, 1}, 1}}) },
+		func(*Evaluator) {}, func(e *Evaluator) { e.Add(nil, nil) }, func(e *Evaluator) {
+			e.Add(nil, []Detection{{Box{0, 0, 1, 1}, 1}})
+		},
 		func(e *Evaluator) { e.Add([]Truth{{Box: Box{0, 0, 1, 1}}}, nil) },
 	} {
 		var e Evaluator

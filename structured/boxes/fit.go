@@ -115,7 +115,8 @@ func shapesAround(like []Placed) []Shape {
 	near := map[[2]int]bool{}
 	for _, o := range like {
 		x := o.logarithms()
-		near[[2]int{int(math.Round(max(x[0], math.Log(leastScale)) / step)), int(math.Round(max(-4, min(4, x[1])) / step))}] = true
+		near[[2]int{int(math.Round(max(x[0], math.Log(leastScale)) / step)),
+			int(math.Round(max(-4, min(4, x[1])) / step))}] = true
 	}
 	cells := make([][2]int, 0, len(near))
 	for c := range near {
@@ -146,7 +147,9 @@ func cover(items []Shape, overlap [][]float32, cost []float64, budget float64) (
 	for {
 		best, worth, instead := -1, 0.0, -1
 		for k, of := range overlap {
-			price, replaced := cost[k], slices.IndexFunc(chosen, func(c int) bool { return items[c].Scale == items[k].Scale && items[c].Aspect == items[k].Aspect })
+			price, replaced := cost[k], slices.IndexFunc(chosen, func(c int) bool {
+				return items[c].Scale == items[k].Scale && items[c].Aspect == items[k].Aspect
+			})
 			if replaced >= 0 {
 				price -= cost[chosen[replaced]]
 			}

@@ -35,8 +35,8 @@ func bestIoU(w Windows, objects []Placed) (iou, windows float64) {
 	return iou, windows
 }
 
-// Shapes around objects have the scale and the aspect of each, to half a step of the grid, within the bounds of windows;
-// every shape is there with every stride.
+// Shapes around objects have the scale and the aspect of each, to half a step of the grid, within the bounds of
+// windows; every shape is there with every stride.
 func TestShapesAround(t *testing.T) {
 	const half = 0.065 + 1e-9
 	side := func(scale, aspect float64) Placed {
@@ -52,7 +52,8 @@ func TestShapesAround(t *testing.T) {
 			t.Fatalf("%d shapes, want one with %d strides", len(all), len(strides))
 		}
 		for k, s := range all {
-			if math.Abs(math.Log(s.Scale/x[2])) > half || math.Abs(math.Log(s.Aspect/x[3])) > half || s.Scale > 1 || s.Stride != strides[k] {
+			if math.Abs(math.Log(s.Scale/x[2])) > half || math.Abs(math.Log(s.Aspect/x[3])) > half ||
+				s.Scale > 1 || s.Stride != strides[k] {
 				t.Errorf("scale %g, aspect %g: %+v", x[0], x[1], s)
 			}
 		}
@@ -62,7 +63,8 @@ func TestShapesAround(t *testing.T) {
 	}
 }
 
-// Windows that are learned from objects suit others of their kind better than windows for all kinds, with as many per image.
+// Windows that are learned from objects suit others of their kind better than windows for all kinds, with as many per
+// image.
 func TestFitWindows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {

@@ -13,12 +13,14 @@ const recallPoints = 101
 
 // Metrics returns the metrics of all images added so far:
 //
-//	corloc                 share of the images whose first detection has an IoU above 0.5 with the object (Deselaers et al., 2010)
+//	corloc                 share of the images whose first detection has an IoU above 0.5 with the object (Deselaers
+//	                       et al., 2010)
 //	mean_iou               mean of that IoU
 //	ap                     COCO's average precision, the mean over the IoU thresholds .50:.05:.95
 //	ap50, ap75             average precision at one IoU threshold
 //	ar1, ar10, ar100       COCO's average recall with that many detections per image
-//	ap_small, ar_small, …  the same (at 100 detections) for small (up to 32² pixels), medium and large (from 96²) objects, if there are any
+//	ap_small, ar_small, …  the same (at 100 detections) for small (up to 32² pixels), medium and large (from 96²)
+//	                       objects, if there are any
 //	images, objects        counts
 //
 // ap and ar equal pycocotools' stats for bounding boxes of one category. Metrics without anything to count are 0.

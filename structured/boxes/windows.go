@@ -9,8 +9,9 @@ import (
 // Windows are candidates without a detector: windows of several sizes and shapes that slide over an image.
 type Windows struct {
 	Shapes []Shape `json:"shapes"`
-	Cut    bool    `json:"cut,omitempty"`  // windows that are wider or higher than an image are cut to it; otherwise they are left out
-	Most   int     `json:"most,omitempty"` // the most windows per image; more are thinned out evenly. 0 is no limit
+	// windows that are wider or higher than an image are cut to it; otherwise they are left out
+	Cut  bool `json:"cut,omitempty"`
+	Most int  `json:"most,omitempty"` // the most windows per image; more are thinned out evenly. 0 is no limit
 }
 
 // Shape is the size and the shape of a window.
@@ -120,7 +121,8 @@ func (l lattice) windows() int { return (l.across + 1) * (l.down + 1) }
 // window returns number k, by rows.
 func (l lattice) window(k int) Box {
 	return Box{
-		X: float64(place(k%(l.across+1), l.across, l.width, l.wide)), Y: float64(place(k/(l.across+1), l.down, l.height, l.high)),
+		X:     float64(place(k%(l.across+1), l.across, l.width, l.wide)),
+		Y:     float64(place(k/(l.across+1), l.down, l.height, l.high)),
 		Width: float64(l.wide), Height: float64(l.high),
 	}
 }

@@ -44,7 +44,8 @@ func TestReadBrackets(t *testing.T) {
 		}
 	}
 	outside := bracketsOf("* * *", "*") // beside text with entities
-	if found, err := ReadBrackets(outside, true); !found || err != nil || !slices.Equal(outside.Alphabet.Names(), []string{"O"}) {
+	if found, err := ReadBrackets(outside, true); !found || err != nil ||
+		!slices.Equal(outside.Alphabet.Names(), []string{"O"}) {
 		t.Errorf("%v %v, labels %q", found, err, outside.Alphabet.Names())
 	}
 	if found, err := ReadBrackets(bracketsOf("O B-A"), true); found || err != nil {
@@ -59,7 +60,8 @@ func TestReadBrackets(t *testing.T) {
 		"(A*) *)":     "x:2: *) closes nothing, expected a label such as (PER* before it",
 		"* (A* *":     "x:2: (A* is open at the end of its sentence, expected *) behind it",
 	} {
-		if _, err := ReadBrackets(bracketsOf(text), false); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+		if _, err := ReadBrackets(bracketsOf(text), false); !structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, expected %s", text, err, want)
 		}
 	}

@@ -101,7 +101,8 @@ func LabelTable(scores []LabelScore) string {
 	}
 	var b strings.Builder
 	line := func(name string, p, r, f float64, n int) {
-		fmt.Fprintf(&b, "%s%s  %8.2f%%  %8.2f%%  %8.2f%%  %8d\n", strings.Repeat(" ", width-len([]rune(name))), name, 100*p, 100*r, 100*f, n)
+		fmt.Fprintf(&b, "%s%s  %8.2f%%  %8.2f%%  %8.2f%%  %8d\n", strings.Repeat(" ", width-len([]rune(name))),
+			name, 100*p, 100*r, 100*f, n)
 	}
 	fmt.Fprintf(&b, "%*s  %9s  %9s  %9s  %8s\n", width, "", "precision", "recall", "F1", "support")
 	var plain, weighted LabelScore
@@ -143,7 +144,8 @@ func MistakeTable(mistakes []Mistake, most int) string {
 	}
 	line("gold", "predicted", "count", "of the gold", "of mistakes")
 	for _, m := range shown {
-		line(m.Gold, m.Predicted, fmt.Sprint(m.Count), fmt.Sprintf("%.2f%%", 100*m.Share), fmt.Sprintf("%.2f%%", 100*ratio(m.Count, all)))
+		line(m.Gold, m.Predicted, fmt.Sprint(m.Count), fmt.Sprintf("%.2f%%", 100*m.Share),
+			fmt.Sprintf("%.2f%%", 100*ratio(m.Count, all)))
 	}
 	if rest := len(mistakes) - len(shown); rest > 0 {
 		fmt.Fprintf(&b, "and %d more kinds of mistakes\n", rest)

@@ -18,7 +18,8 @@ func ConvertScheme(d *structured.Dataset, to string, labels *structured.Alphabet
 	}
 	s := parseTags(d.Alphabet)
 	if s == nil {
-		return Notation{}, structured.BadInput("%s: tag scheme %s needs labels like O, B-x, I-x; found %s", d.Name, to, structured.SomeOf(d.Alphabet.Names()))
+		return Notation{}, structured.BadInput("%s: tag scheme %s needs labels like O, B-x, I-x; found %s", d.Name, to,
+			structured.SomeOf(d.Alphabet.Names()))
 	}
 	was, spelling := notationOf(d.Alphabet, d.Labels, d.Offsets), s.spelling
 	if labels == nil {
@@ -78,7 +79,8 @@ func NewConverter(labels *structured.Alphabet, to string) (*Converter, error) {
 	}
 	s := parseTags(labels)
 	if s == nil {
-		return nil, structured.BadInput("tag scheme %s needs labels like O, B-x, I-x; the model's are %s", to, structured.SomeOf(labels.Names()))
+		return nil, structured.BadInput("tag scheme %s needs labels like O, B-x, I-x; the model's are %s", to,
+			structured.SomeOf(labels.Names()))
 	}
 	return &Converter{s, of, s.spelling}, nil
 }
@@ -169,7 +171,8 @@ func (c *Converter) Shares(tags *structured.Alphabet, node, edge []float32) []fl
 				share float64
 			}{
 				{chunk{start: 0, end: 3}, false, (1 - begin) * (1 - end)}, {chunk{start: 0, end: 2}, false, (1 - begin) * end},
-				{chunk{start: 1, end: 3}, false, (begin - touch) * (1 - end)}, {chunk{start: 1, end: 2}, false, (begin - touch) * end},
+				{chunk{start: 1, end: 3}, false, (begin - touch) * (1 - end)},
+				{chunk{start: 1, end: 2}, false, (begin - touch) * end},
 				{chunk{start: 1, end: 3}, true, touch * (1 - end)}, {chunk{start: 1, end: 2}, true, touch * end},
 			} {
 				row[number[[2]int32{int32(c.to.letter(place.of, 1, place.touch)), cur.typ}]] += p * max(0, place.share)
@@ -204,7 +207,8 @@ func CheckScheme(d *structured.Dataset, scheme string) error {
 		gold := d.Gold(i)
 		if d.Partial(i) {
 			if !c.AllowsSome(d, i) {
-				return structured.BadInput("%s: no labeling that the gold labels leave possible is one of the tag scheme %s", d.Where(i), scheme)
+				return structured.BadInput("%s: no labeling that the gold labels leave possible is one of the tag scheme %s",
+					d.Where(i), scheme)
 			}
 			continue
 		}
@@ -212,11 +216,14 @@ func CheckScheme(d *structured.Dataset, scheme string) error {
 			name := d.Alphabet.Name(l)
 			switch {
 			case t == 0 && c.Start[l]:
-				return structured.BadInput("%s: %s starts a sequence, which the tag scheme %s does not allow", d.WhereToken(i, t), name, scheme)
+				return structured.BadInput("%s: %s starts a sequence, which the tag scheme %s does not allow",
+					d.WhereToken(i, t), name, scheme)
 			case t > 0 && c.Transition[int(gold[t-1])*y+int(l)]:
-				return structured.BadInput("%s: %s after %s, which the tag scheme %s does not allow", d.WhereToken(i, t), name, d.Alphabet.Name(gold[t-1]), scheme)
+				return structured.BadInput("%s: %s after %s, which the tag scheme %s does not allow", d.WhereToken(i, t), name,
+					d.Alphabet.Name(gold[t-1]), scheme)
 			case t == len(gold)-1 && c.End[l]:
-				return structured.BadInput("%s: %s ends a sequence, which the tag scheme %s does not allow", d.WhereToken(i, t), name, scheme)
+				return structured.BadInput("%s: %s ends a sequence, which the tag scheme %s does not allow",
+					d.WhereToken(i, t), name, scheme)
 			}
 		}
 	}

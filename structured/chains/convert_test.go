@@ -70,15 +70,18 @@ func TestConvertScheme(t *testing.T) {
 	}
 	// The alphabet also has the tags that do not occur, for data that use them.
 	d, other := tagged(t, "B-A O"), tagged(t, "O O", "B-A I-A I-A")
-	if _, err := ConvertScheme(d, "bioes", nil); err != nil || !reflect.DeepEqual(d.Alphabet.Names(), []string{"B-A", "E-A", "I-A", "O", "S-A"}) {
+	if _, err := ConvertScheme(d, "bioes", nil); err != nil ||
+		!reflect.DeepEqual(d.Alphabet.Names(), []string{"B-A", "E-A", "I-A", "O", "S-A"}) {
 		t.Errorf("%v, %q", err, d.Alphabet.Names())
 	}
-	if _, err := ConvertScheme(other, "bioes", d.Alphabet); err != nil || other.Alphabet != d.Alphabet || labelsOf(other)[1] != "B-A I-A E-A" {
+	if _, err := ConvertScheme(other, "bioes", d.Alphabet); err != nil || other.Alphabet != d.Alphabet ||
+		labelsOf(other)[1] != "B-A I-A E-A" {
 		t.Errorf("%v, %q", err, labelsOf(other))
 	}
 	// A type that the alphabet lacks comes after it.
 	more := tagged(t, "I-B O")
-	if _, err := ConvertScheme(more, "bioes", d.Alphabet); err != nil || labelsOf(more)[0] != "S-B O" || more.Alphabet.Index("S-B") != int32(d.Alphabet.Len()) {
+	if _, err := ConvertScheme(more, "bioes", d.Alphabet); err != nil || labelsOf(more)[0] != "S-B O" ||
+		more.Alphabet.Index("S-B") != int32(d.Alphabet.Len()) {
 		t.Errorf("%v, %q", err, more.Alphabet.Names())
 	}
 	for want, test := range map[string]struct {
@@ -88,7 +91,8 @@ func TestConvertScheme(t *testing.T) {
 		`tag scheme "iob", expected io, iob1, iob2, bioes, bilou, bmes or bmewo`: {tagged(t, "B-A"), "iob"},
 		"x: tag scheme iob2 needs labels like":                                   {tagged(t, "NN VB"), "iob2"},
 	} {
-		if _, err := ConvertScheme(test.d, test.to, nil); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+		if _, err := ConvertScheme(test.d, test.to, nil); !structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -96,7 +100,8 @@ func TestConvertScheme(t *testing.T) {
 
 // Labels that are no tags, though some look alike.
 func TestLabelsThatAreNoTags(t *testing.T) {
-	for _, labels := range []string{"NN VB", "a b c d e i m o s", "B E", "M F", "M-x B-x I-x O", "M U", "PER-B LOC-B", "-B O", "b i", "B_PER LOC", "X-B O Y-C", "O"} {
+	for _, labels := range []string{"NN VB", "a b c d e i m o s", "B E", "M F", "M-x B-x I-x O", "M U", "PER-B LOC-B",
+		"-B O", "b i", "B_PER LOC", "X-B O Y-C", "O"} {
 		if s := parseTags(structured.NewAlphabet(strings.Fields(labels)...)); s != nil {
 			t.Errorf("%s are read as tags: %+v", labels, s)
 		}
@@ -106,7 +111,8 @@ func TestLabelsThatAreNoTags(t *testing.T) {
 // For any tags, conversion keeps the chunks that conlleval sees, and the new tags are well formed.
 func TestConvertSchemeKeepsChunks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SampledFrom([][]string{{"O", "B-A", "I-A", "B-B", "I-B"}, {"O", "B-A", "I-A", "E-A", "S-A", "E-B", "U-B", "L-A"}}).Draw(t, "tags")
+		names := rapid.SampledFrom([][]string{{"O", "B-A", "I-A", "B-B", "I-B"},
+			{"O", "B-A", "I-A", "E-A", "S-A", "E-B", "U-B", "L-A"}}).Draw(t, "tags")
 		labels := rapid.SliceOfN(rapid.SampledFrom(names), 1, 8).Draw(t, "labels")
 		d := tagged(t, strings.Join(append(labels, "O", "B-A"), " "))
 		read := func() []string {
@@ -160,7 +166,8 @@ func TestCheckScheme(t *testing.T) {
 		{"iob2", "S-A", "O", "tag scheme iob2 has no labels like E-x"},
 	} {
 		err := CheckScheme(tagged(t, test.first, test.second), test.scheme)
-		if test.want == "" && err != nil || test.want != "" && (!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want)) {
+		if test.want == "" && err != nil || test.want != "" &&
+			(!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want)) {
 			t.Errorf("%s, %s / %s: got %v, want %s", test.scheme, test.first, test.second, err, test.want)
 		}
 	}

@@ -44,9 +44,11 @@ func NotationSaid(labels *structured.Alphabet, scheme string) (Notation, error) 
 		switch letter, _, _ := n.read(name); {
 		case letter == 'O':
 		case s == nil:
-			return Notation{}, structured.BadInput("tag scheme %s needs labels like O, %c-x; found %s", scheme, of.letters[0], name)
+			return Notation{}, structured.BadInput("tag scheme %s needs labels like O, %c-x; found %s",
+				scheme, of.letters[0], name)
 		case strings.IndexByte(of.all(), letter) < 0:
-			return Notation{}, structured.BadInput("the label %s is no tag of the scheme %s, whose letters are %s", name, scheme, of.all())
+			return Notation{}, structured.BadInput("the label %s is no tag of the scheme %s, whose letters are %s", name, scheme,
+				of.all())
 		}
 	}
 	return n, nil

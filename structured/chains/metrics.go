@@ -186,7 +186,8 @@ func (m Metrics) General() structured.Metrics {
 func (s *EntityScore) measures() []structured.Measure {
 	return []structured.Measure{
 		{Name: "precision", Value: s.Precision}, {Name: "recall", Value: s.Recall}, {Name: "f1", Value: s.F1},
-		{Name: "gold", Value: float64(s.Gold)}, {Name: "predicted", Value: float64(s.Predicted)}, {Name: "correct", Value: float64(s.Correct)},
+		{Name: "gold", Value: float64(s.Gold)}, {Name: "predicted", Value: float64(s.Predicted)},
+		{Name: "correct", Value: float64(s.Correct)},
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The pairs of tags of the same type between which conlleval.pl ends or starts a chunk, transcribed from its endOfChunk and
-// startOfChunk, and the pairs with S and E→B that BIOES adds. A change of type does both.
+// The pairs of tags of the same type between which conlleval.pl ends or starts a chunk, transcribed from its endOfChunk
+// and startOfChunk, and the pairs with S and E→B that BIOES adds. A change of type does both.
 var (
 	referenceEnds   = "BB BO IB IO EE EI EO " + "EB ES SB SI SE SS SO BS IS "
 	referenceStarts = "BB IB OB OI EE EI OE " + "EB ES SB SI SE SS BS IS OS "
@@ -129,7 +129,8 @@ func TestEntityAlphabets(t *testing.T) {
 		"O B-A I-A": true, "B-A I-A": true, "O B I": true, "O": false, "a b o": false,
 		"B-A NN": false, "O N V": false, "B E": false, "Other B-A": false, "": false,
 	} {
-		if got := NewEvaluator(structured.NewAlphabet(strings.Fields(names)...), false, "").Labels().EntityMetrics != nil; got != want {
+		if got := NewEvaluator(structured.NewAlphabet(strings.Fields(names)...), false,
+			"").Labels().EntityMetrics != nil; got != want {
 			t.Errorf("%q: entity tags %v, want %v", names, got, want)
 		}
 	}

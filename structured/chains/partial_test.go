@@ -12,7 +12,8 @@ import (
 // drawPartial draws partial labels for the chains of p: some are sets.
 func drawPartial(t *rapid.T, p Potentials) *structured.Dataset {
 	names := []string{"a", "b", "c", "d"}[:p.Y]
-	d := &structured.Dataset{Offsets: p.Offsets, Alphabet: structured.NewAlphabet(names...), LabelSets: [][]int32{nil, {0}}}
+	d := &structured.Dataset{Offsets: p.Offsets, Alphabet: structured.NewAlphabet(names...),
+		LabelSets: [][]int32{nil, {0}}}
 	if p.Y > 1 {
 		d.LabelSets = append(d.LabelSets, []int32{0, 1}, []int32{0, int32(p.Y - 1)}, []int32{1})
 	}
@@ -122,7 +123,8 @@ func TestPartialMetrics(t *testing.T) {
 	}
 	e.addLabels([]int32{0, 1, 2}, []int32{0, 1, 2})
 	m := e.Labels()
-	if m.Tokens != 5 || m.TokenError != 0.2 || m.Sequences != 1 || m.SequenceError != 0 || m.EntityMetrics == nil || m.Gold != 1 || m.F1 != 1 {
+	if m.Tokens != 5 || m.TokenError != 0.2 || m.Sequences != 1 || m.SequenceError != 0 || m.EntityMetrics == nil ||
+		m.Gold != 1 || m.F1 != 1 {
 		t.Errorf("%+v", m)
 	}
 }

@@ -136,8 +136,8 @@ func TestDotSkipsForbidden(t *testing.T) {
 func TestFinite(t *testing.T) {
 	inf := float32(math.Inf(1))
 	const most = structured.MostPotential
-	for x, want := range map[float32]bool{1: true, -inf: true, inf: false, float32(math.NaN()): false, most: true, -most: true,
-		math.Nextafter32(most, inf): false, math.Nextafter32(-most, -inf): false, -math.MaxFloat32: false} {
+	for x, want := range map[float32]bool{1: true, -inf: true, inf: false, float32(math.NaN()): false, most: true,
+		-most: true, math.Nextafter32(most, inf): false, math.Nextafter32(-most, -inf): false, -math.MaxFloat32: false} {
 		for _, perPosition := range []bool{false, true} {
 			for part, name := range []string{"node", "edge"} {
 				θ := &structured.Potentials{}

@@ -31,7 +31,8 @@ var schemes = []scheme{
 
 // otherNames are what schemes of the table are called elsewhere.
 var otherNames = map[string]string{
-	"iob": "iob1", "bio": "iob2", "bio2": "iob2", "iobes": "bioes", "bieso": "bioes", "bmeso": "bmes", "bioul": "bilou", "bmeow": "bmewo", "bmweo": "bmewo",
+	"iob": "iob1", "bio": "iob2", "bio2": "iob2", "iobes": "bioes", "bieso": "bioes", "bmeso": "bmes", "bioul": "bilou",
+	"bmeow": "bmewo", "bmweo": "bmewo",
 }
 
 // SchemeNamed returns the name in the table of a scheme that may be called otherwise, in letters of any case; another
@@ -65,7 +66,8 @@ func findScheme(name string) (*scheme, error) {
 	}
 	names := Schemes()
 	last := len(names) - 1
-	return nil, structured.BadInput("tag scheme %q, expected %s or %s", name, strings.Join(names[:last], ", "), names[last])
+	return nil, structured.BadInput("tag scheme %q, expected %s or %s", name, strings.Join(names[:last], ", "),
+		names[last])
 }
 
 // all returns the letters of all tags of the scheme.
@@ -111,7 +113,8 @@ type Spelling struct {
 }
 
 // spellings are all of them, the usual one first.
-var spellings = []Spelling{{}, {Lower: true}, {Underscore: true}, {Underscore: true, Lower: true}, {Behind: true}, {Behind: true, Lower: true}, {Behind: true, Underscore: true}, {Behind: true, Underscore: true, Lower: true}}
+var spellings = []Spelling{{}, {Lower: true}, {Underscore: true}, {Underscore: true, Lower: true}, {Behind: true},
+	{Behind: true, Lower: true}, {Behind: true, Underscore: true}, {Behind: true, Underscore: true, Lower: true}}
 
 func (s Spelling) separator() string {
 	if s.Underscore {
@@ -192,9 +195,11 @@ func SchemeConstraints(labels *structured.Alphabet, scheme string) (*Constraints
 	s := parseTags(labels)
 	switch {
 	case s == nil:
-		return nil, structured.BadInput("tag scheme %s needs labels like O, B-x, I-x; found %s", scheme, structured.SomeOf(labels.Names()))
+		return nil, structured.BadInput("tag scheme %s needs labels like O, B-x, I-x; found %s", scheme,
+			structured.SomeOf(labels.Names()))
 	case !of.ends && s.ends:
-		return nil, structured.BadInput("tag scheme %s has no labels like E-x and S-x, found %s; is it bioes?", scheme, structured.SomeOf(labels.Names()))
+		return nil, structured.BadInput("tag scheme %s has no labels like E-x and S-x, found %s; is it bioes?", scheme,
+			structured.SomeOf(labels.Names()))
 	}
 	y := labels.Len()
 	c := &Constraints{Start: make([]bool, y), End: make([]bool, y), Transition: make([]bool, y*y)}

@@ -13,7 +13,8 @@ func stepsOf(labels int, outputs ...[]int32) *Steps {
 	return NewSteps(labels, slices.Values(outputs))
 }
 
-// Steps are those of the data, and a label that nothing follows there may be followed by all. They come back from numbers.
+// Steps are those of the data, and a label that nothing follows there may be followed by all. They come back from
+// numbers.
 func TestSteps(t *testing.T) {
 	s := stepsOf(3, []int32{0, 1, 0, 1}, []int32{1, 2}, nil, []int32{2})
 	if want := []int32{1, 3, 5, 6, 7, 8}; !slices.Equal(s.Pairs, want) {
@@ -32,10 +33,12 @@ func TestSteps(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(back, s) {
 		t.Fatalf("%v: %+v comes back as %+v", err, s, back)
 	}
-	if other := stepsOf(3, []int32{0, 1, 2}); !(Second{s}).Same(Second{back}) || (Second{s}).Same(Second{other}) || (Second{s}).Same(Chain{}) {
+	if other := stepsOf(3, []int32{0, 1, 2}); !(Second{s}).Same(Second{back}) || (Second{s}).Same(Second{other}) ||
+		(Second{s}).Same(Chain{}) {
 		t.Error("steps are compared wrongly")
 	}
-	if _, err := structured.Common(SecondForm(s), SecondForm(stepsOf(3, []int32{1, 0, 1, 0}, []int32{2, 1}, []int32{0, 2}))); !structured.IsBadInput(err) {
+	if _, err := structured.Common(SecondForm(s),
+		SecondForm(stepsOf(3, []int32{1, 0, 1, 0}, []int32{2, 1}, []int32{0, 2}))); !structured.IsBadInput(err) {
 		t.Errorf("potentials of other steps are one form: %v", err)
 	}
 	for at := range packed { // no number may be anything

@@ -12,7 +12,8 @@ import (
 // The probabilities of converted tags are the sums over all labelings that are written with them.
 func TestSharesOfConvertedTags(t *testing.T) {
 	alphabets := [][]string{
-		{"B-A", "B-B", "I-A", "I-B", "O"}, {"B-A", "E-A", "I-A", "O", "S-A", "S-B"}, {"B-A", "I-A", "L-A", "O", "U-A"}, {"B_A", "I_A", "I_B", "O"}, {"I-A", "I-B", "O"}, {"I-A", "B-A"},
+		{"B-A", "B-B", "I-A", "I-B", "O"}, {"B-A", "E-A", "I-A", "O", "S-A", "S-B"}, {"B-A", "I-A", "L-A", "O", "U-A"},
+		{"B_A", "I_A", "I_B", "O"}, {"I-A", "I-B", "O"}, {"I-A", "B-A"},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		labels := structured.NewAlphabet(rapid.SampledFrom(alphabets).Draw(t, "labels")...)

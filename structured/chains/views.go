@@ -14,7 +14,8 @@ type Potentials struct {
 // Of returns the arrays of θ, whose structure must be Chain. They share its memory.
 func Of(θ *structured.Potentials) Potentials {
 	node, edge := &θ.Parts[0], &θ.Parts[1]
-	return Potentials{Y: node.Width, Offsets: node.Offsets, Node: node.Values, Edge: edge.Values, PerPosition: edge.Offsets != nil}
+	return Potentials{Y: node.Width, Offsets: node.Offsets, Node: node.Values, Edge: edge.Values,
+		PerPosition: edge.Offsets != nil}
 }
 
 // Len returns B, the number of chains.

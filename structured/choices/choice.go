@@ -18,7 +18,8 @@ type Choice struct{}
 
 // Form returns the form of a choice's potentials.
 func Form() structured.Form {
-	return structured.Form{Structure: Choice{}, Parts: []structured.Shape{{Name: "candidate", Rows: structured.Positions, Width: 1}}}
+	return structured.Form{Structure: Choice{},
+		Parts: []structured.Shape{{Name: "candidate", Rows: structured.Positions, Width: 1}}}
 }
 
 // SkipsRows implements structured.RowSkipper: an output is one candidate.

@@ -6,7 +6,8 @@ import "github.com/dsp-go/dsp/structured"
 // one of them. Costs, if there are any, are one number ≥ 0 per candidate.
 func (Choice) CheckData(d *structured.Dataset) error {
 	if d.Costs != nil && (d.CostRows != structured.Positions || len(d.Costs) != d.Positions()) {
-		return structured.BadInput("%s: %d costs per %q, expected one for each of the %d candidates", d.Name, len(d.Costs), d.CostRows, d.Positions())
+		return structured.BadInput("%s: %d costs per %q, expected one for each of the %d candidates", d.Name, len(d.Costs),
+			d.CostRows, d.Positions())
 	}
 	for i := range d.Len() {
 		n := d.Length(i)
@@ -32,7 +33,8 @@ func checkGold(d *structured.Dataset, i, n int) error {
 	}
 	gold := d.GoldOf(i)
 	if len(gold.Output) != 1 {
-		return structured.BadInput("%s: a gold output of %d numbers, expected the number of one candidate", d.Where(i), len(gold.Output))
+		return structured.BadInput("%s: a gold output of %d numbers, expected the number of one candidate",
+			d.Where(i), len(gold.Output))
 	}
 	var single [1]int32
 	for _, k := range gold.Possible(0, &single) {

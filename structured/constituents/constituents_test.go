@@ -45,7 +45,8 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-// Brackets count as EVALB's do: joined labels apart, TOP not at all, punctuation left out, PRT as ADVP, and the same bracket several times.
+// Brackets count as EVALB's do: joined labels apart, TOP not at all, punctuation left out, PRT as ADVP, and the same
+// bracket several times.
 func TestEvaluator(t *testing.T) {
 	names := structured.NewAlphabet("TOP+S", "NP", "NP+NP", "PRT", "VP")
 	skip := []bool{false, false, true, false}
@@ -61,17 +62,21 @@ func TestEvaluator(t *testing.T) {
 	e.Add(Brackets(gold, names, split, skip), Brackets(predicted, names, split, skip))
 	e.Add(want, want)
 	m := e.Metrics()
-	if m.Gold != 10 || m.Predicted != 8 || m.Matched != 8 || m.Complete != 0.5 || m.Precision != 1 || m.Recall != 0.8 || m.F1 != 16./18 {
+	if m.Gold != 10 || m.Predicted != 8 || m.Matched != 8 || m.Complete != 0.5 || m.Precision != 1 ||
+		m.Recall != 0.8 || m.F1 != 16./18 {
 		t.Errorf("%+v", m)
 	}
-	if want := "10 constituents in 2 sentences; 50.00 % of the sentences are right as a whole\n"; !strings.HasPrefix(m.Table(), want) {
+	if want := "10 constituents in 2 sentences; 50.00 % of the sentences " +
+		"are right as a whole\n"; !strings.HasPrefix(m.Table(), want) {
 		t.Errorf("%s", m.Table())
 	}
-	if want := fmt.Sprintf("%-12s %8d %12.2f %10.2f %8.2f\n", "all", 10, 100*m.Precision, 100*m.Recall, 100*m.F1); !strings.Contains(m.Table(), want) {
+	if want := fmt.Sprintf("%-12s %8d %12.2f %10.2f %8.2f\n", "all", 10, 100*m.Precision, 100*m.Recall,
+		100*m.F1); !strings.Contains(m.Table(), want) {
 		t.Errorf("no line %q in\n%s", want, m.Table())
 	}
 	general := m.General()
-	if general.Get("f1") != m.F1 || general.Get("complete") != 0.5 || !strings.Contains(general.String(), "bracket F1 88.89 %") {
+	if general.Get("f1") != m.F1 || general.Get("complete") != 0.5 ||
+		!strings.Contains(general.String(), "bracket F1 88.89 %") {
 		t.Errorf("%s", general.String())
 	}
 }
@@ -82,7 +87,8 @@ func TestComplete(t *testing.T) {
 	for _, test := range []struct {
 		gold, predicted []Bracket
 		complete        float64
-	}{{[]Bracket{np, vp}, []Bracket{np, vp}, 1}, {[]Bracket{np}, []Bracket{np, vp}, 0}, {[]Bracket{np, vp}, []Bracket{np}, 0}, {[]Bracket{np}, []Bracket{np, np}, 0}, {nil, nil, 1}} {
+	}{{[]Bracket{np, vp}, []Bracket{np, vp}, 1}, {[]Bracket{np}, []Bracket{np, vp}, 0},
+		{[]Bracket{np, vp}, []Bracket{np}, 0}, {[]Bracket{np}, []Bracket{np, np}, 0}, {nil, nil, 1}} {
 		e := NewEvaluator()
 		e.Add(test.gold, test.predicted)
 		if got := e.Metrics().Complete; got != test.complete {

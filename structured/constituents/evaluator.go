@@ -125,11 +125,13 @@ func ratio(a, b int) float64 {
 // Metrics returns the measures of all sentences added so far.
 func (e *Evaluator) Metrics() Metrics {
 	m := Metrics{
-		Precision: ratio(e.matched, e.predicted), Recall: ratio(e.matched, e.gold), F1: ratio(2*e.matched, e.gold+e.predicted),
-		Complete: ratio(e.complete, e.sentences), Gold: e.gold, Predicted: e.predicted, Matched: e.matched, Sentences: e.sentences,
+		Precision: ratio(e.matched, e.predicted), Recall: ratio(e.matched, e.gold),
+		F1: ratio(2*e.matched, e.gold+e.predicted), Complete: ratio(e.complete, e.sentences),
+		Gold: e.gold, Predicted: e.predicted, Matched: e.matched, Sentences: e.sentences,
 	}
 	for name, c := range e.labels {
-		m.Labels = append(m.Labels, LabelScore{name, ratio(c.matched, c.predicted), ratio(c.matched, c.gold), ratio(2*c.matched, c.gold+c.predicted), c.gold, c.predicted})
+		m.Labels = append(m.Labels, LabelScore{name, ratio(c.matched, c.predicted), ratio(c.matched, c.gold),
+			ratio(2*c.matched, c.gold+c.predicted), c.gold, c.predicted})
 	}
 	slices.SortFunc(m.Labels, func(a, b LabelScore) int {
 		if a.Gold != b.Gold {
@@ -143,8 +145,10 @@ func (e *Evaluator) Metrics() Metrics {
 // General returns the measures under the names that scripts rely on.
 func (m Metrics) General() structured.Metrics {
 	all := structured.Metrics{Measures: []structured.Measure{
-		{Name: "precision", Value: m.Precision}, {Name: "recall", Value: m.Recall}, {Name: "f1", Value: m.F1}, {Name: "complete", Value: m.Complete},
-		{Name: "gold", Value: float64(m.Gold)}, {Name: "predicted", Value: float64(m.Predicted)}, {Name: "matched", Value: float64(m.Matched)},
+		{Name: "precision", Value: m.Precision}, {Name: "recall", Value: m.Recall}, {Name: "f1", Value: m.F1},
+		{Name: "complete", Value: m.Complete},
+		{Name: "gold", Value: float64(m.Gold)}, {Name: "predicted", Value: float64(m.Predicted)},
+		{Name: "matched", Value: float64(m.Matched)},
 		{Name: "sentences", Value: float64(m.Sentences)},
 	}, Types: map[string]structured.Metrics{}}
 	for _, l := range m.Labels {
@@ -159,7 +163,8 @@ func (m Metrics) General() structured.Metrics {
 // Table formats the measures for people.
 func (m Metrics) Table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d constituents in %d sentences; %.2f %% of the sentences are right as a whole\n\n", m.Gold, m.Sentences, 100*m.Complete)
+	fmt.Fprintf(&b, "%d constituents in %d sentences; %.2f %% of the sentences are right as a whole\n\n", m.Gold,
+		m.Sentences, 100*m.Complete)
 	fmt.Fprintf(&b, "%-12s %8s %12s %10s %8s\n", "label", "gold", "precision, %", "recall, %", "F1, %")
 	fmt.Fprintf(&b, "%-12s %8d %12.2f %10.2f %8.2f\n", "all", m.Gold, 100*m.Precision, 100*m.Recall, 100*m.F1)
 	for _, l := range m.Labels {

@@ -91,8 +91,9 @@ func ratio(a, b float64) float64 {
 func (e *Evaluator) Metrics() structured.Metrics {
 	correct, all, mean, _ := e.totals()
 	m := structured.Metrics{
-		Measures: []structured.Measure{{Name: "accuracy", Value: ratio(correct, all)}, {Name: "class_iou", Value: mean}, {Name: "labelled", Value: all}},
-		Types:    map[string]structured.Metrics{},
+		Measures: []structured.Measure{{Name: "accuracy", Value: ratio(correct, all)}, {Name: "class_iou", Value: mean},
+			{Name: "labelled", Value: all}},
+		Types: map[string]structured.Metrics{},
 	}
 	for l, name := range e.names {
 		c := e.class(l)
@@ -101,7 +102,8 @@ func (e *Evaluator) Metrics() structured.Metrics {
 			continue
 		}
 		m.Types[name] = structured.Metrics{Measures: []structured.Measure{
-			{Name: "iou", Value: iou}, {Name: "precision", Value: ratio(c.correct, c.predicted)}, {Name: "recall", Value: ratio(c.correct, c.gold)},
+			{Name: "iou", Value: iou}, {Name: "precision", Value: ratio(c.correct, c.predicted)},
+			{Name: "recall", Value: ratio(c.correct, c.gold)},
 			{Name: "gold", Value: c.gold}, {Name: "predicted", Value: c.predicted}, {Name: "correct", Value: c.correct},
 		}}
 	}
@@ -116,12 +118,14 @@ func (e *Evaluator) Table() string {
 		width = max(width, len([]rune(name)))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "accuracy %.2f %% of %.0f; mean IoU %.2f %% over %d classes\n", 100*ratio(correct, all), all, 100*mean, classes)
+	fmt.Fprintf(&b, "accuracy %.2f %% of %.0f; mean IoU %.2f %% over %d classes\n", 100*ratio(correct, all), all, 100*mean,
+		classes)
 	fmt.Fprintf(&b, "%-*s  %7s  %9s  %7s  %10s\n", width, "class", "IoU", "precision", "recall", "labelled")
 	for l, name := range e.names {
 		c := e.class(l)
 		if iou, occurs := c.iou(); occurs {
-			fmt.Fprintf(&b, "%-*s  %6.2f%%  %8.2f%%  %6.2f%%  %10.0f\n", width, name, 100*iou, 100*ratio(c.correct, c.predicted), 100*ratio(c.correct, c.gold), c.gold)
+			fmt.Fprintf(&b, "%-*s  %6.2f%%  %8.2f%%  %6.2f%%  %10.0f\n", width, name, 100*iou, 100*ratio(c.correct, c.predicted),
+				100*ratio(c.correct, c.gold), c.gold)
 		}
 	}
 	return b.String()

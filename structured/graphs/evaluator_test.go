@@ -81,7 +81,8 @@ func TestEvaluator(t *testing.T) {
 				}
 				continue
 			}
-			if m.Get("accuracy") != float64(right)/float64(all) || math.Abs(m.Get("class_iou")-mean/classes) > 1e-12 || m.Get("labelled") != float64(all) {
+			if m.Get("accuracy") != float64(right)/float64(all) || math.Abs(m.Get("class_iou")-mean/classes) > 1e-12 ||
+				m.Get("labelled") != float64(all) {
 				t.Fatalf("%s: %v, expected accuracy %d/%d and IoU %v", what, m, right, all, mean/classes)
 			}
 		}
@@ -116,10 +117,12 @@ stone    50.00%     50.00%  100.00%           2
 func TestWithoutUnknown(t *testing.T) {
 	names := structured.NewAlphabet("a", "b")
 	d := &structured.Dataset{
-		Name: "x", Alphabet: names, Offsets: []int{0, 3, 4, 6}, Labels: []int32{1, -1, 0, -1, 0, 1}, LabelSets: [][]int32{nil},
-		Features: []float32{1, 2, 3, 4, 5, 6}, Dim: 1, Costs: []float32{1, 0, 3, 0, 5, 6}, CostRows: structured.Positions,
+		Name: "x", Alphabet: names, Offsets: []int{0, 3, 4, 6}, Labels: []int32{1, -1, 0, -1, 0, 1},
+		LabelSets: [][]int32{nil},
+		Features:  []float32{1, 2, 3, 4, 5, 6}, Dim: 1, Costs: []float32{1, 0, 3, 0, 5, 6}, CostRows: structured.Positions,
 		Graphs: []*structured.Graph{
-			{Ends: [][2]int32{{0, 1}, {2, 0}, {1, 2}}, Types: []int32{0, 1, 2}}, {Types: []int32{}}, {Ends: [][2]int32{{0, 1}}, Types: []int32{3}},
+			{Ends: [][2]int32{{0, 1}, {2, 0}, {1, 2}}, Types: []int32{0, 1, 2}}, {Types: []int32{}},
+			{Ends: [][2]int32{{0, 1}}, Types: []int32{3}},
 		},
 		Tables: []*structured.Table{
 			{Name: graphs.EdgeRows, Offsets: []int{0, 3, 3, 4}, Features: []float32{1, 2, 3, 4, 5, 6, 7, 8}, Dim: 2},
@@ -161,8 +164,10 @@ func TestWithoutUnknown(t *testing.T) {
 		return true
 	}
 	edges := s.Table(graphs.EdgeRows)
-	check("offsets", s.Len() == 3 && s.Length(0) == 2 && s.Length(1) == 0 && s.Length(2) == 2 && edges.Offsets[1] == 1 && edges.Offsets[3] == 2)
+	check("offsets", s.Len() == 3 && s.Length(0) == 2 && s.Length(1) == 0 && s.Length(2) == 2 && edges.Offsets[1] == 1 &&
+		edges.Offsets[3] == 2)
 	check("features", equal(s.Features, 1, 3, 5, 6) && equal(s.Costs, 1, 3, 5, 6) && equal(edges.Features, 3, 4, 7, 8))
-	check("graphs", s.Graphs[0].Ends[0] == [2]int32{1, 0} && s.Graphs[0].Types[0] == 1 && len(s.Graphs[1].Ends) == 0 && s.Graphs[2].Types[0] == 3)
+	check("graphs", s.Graphs[0].Ends[0] == [2]int32{1, 0} && s.Graphs[0].Types[0] == 1 && len(s.Graphs[1].Ends) == 0 &&
+		s.Graphs[2].Types[0] == 3)
 	check("partial", !s.Partial(0) && s.ID(1) == "q" && graphs.WithoutUnknown(s) == s)
 }

@@ -25,7 +25,8 @@ func Types(d *structured.Dataset) int {
 // are known. Of tables it keeps EdgeRows and PixelRows.
 func WithoutUnknown(d *structured.Dataset) *structured.Dataset {
 	s := selection{to: &structured.Dataset{
-		Name: d.Name, Offsets: make([]int, 1, len(d.Offsets)), Alphabet: d.Alphabet, Dim: d.Dim, IDs: d.IDs, Weights: d.Weights, CostRows: d.CostRows, Looks: d.Looks,
+		Name: d.Name, Offsets: make([]int, 1, len(d.Offsets)), Alphabet: d.Alphabet, Dim: d.Dim, IDs: d.IDs,
+		Weights: d.Weights, CostRows: d.CostRows, Looks: d.Looks,
 	}, from: d, number: make([]int32, d.Positions())}
 	for i := range d.Len() {
 		kept := int32(0)

@@ -71,7 +71,8 @@ func (p Pairwise) Form(labels, types int) structured.Form {
 	case Potts:
 		edge.Width = 1
 	}
-	return structured.Form{Structure: p, Parts: []structured.Shape{{Name: "node", Rows: structured.Positions, Width: labels}, edge}}
+	return structured.Form{Structure: p,
+		Parts: []structured.Shape{{Name: "node", Rows: structured.Positions, Width: labels}, edge}}
 }
 
 // Name returns "graph", "typed graph" or "Potts graph", followed by " with cuts" or " with bounds" after the inference.

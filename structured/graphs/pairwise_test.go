@@ -15,7 +15,8 @@ func TestCheckLabels(t *testing.T) {
 			t.Errorf("exact inference of %d labels: %v", labels, err)
 		}
 		err := Pairwise{By: Cut}.CheckLabels(labels)
-		if labels == 2 && err != nil || labels != 2 && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), "2 labels")) {
+		if labels == 2 && err != nil || labels != 2 &&
+			(!structured.IsBadInput(err) || !strings.Contains(err.Error(), "2 labels")) {
 			t.Errorf("cuts of %d labels: %v", labels, err)
 		}
 	}

@@ -21,7 +21,8 @@ func TestSmallVaries(t *testing.T) {
 			}
 		}
 	}
-	if len(labels) != 4 || len(types) != 3 || len(variables) != 6 || len(edges) < 6 || labels[4] == 0 || types[2] == 0 || variables[5] == 0 || edges[5] == 0 {
+	if len(labels) != 4 || len(types) != 3 || len(variables) != 6 || len(edges) < 6 || labels[4] == 0 || types[2] == 0 ||
+		variables[5] == 0 || edges[5] == 0 {
 		t.Errorf("labels %v, types %v, variables %v, edges %v", labels, types, variables, edges)
 	}
 	if cuts := (Pairwise{By: Cut}).Small(r); cuts.Parts[0].Width != 2 {

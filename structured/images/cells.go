@@ -74,7 +74,8 @@ type plane struct {
 
 func (p *plane) cells(dst []float32, rows, columns int) error {
 	if rows < 1 || columns < 1 || rows > p.height || columns > p.width {
-		return structured.BadInput("a grid of %d × %d cells on an image of %d × %d pixels, expected at least one pixel per cell",
+		return structured.BadInput("a grid of %d × %d cells on an image of %d × %d pixels, expected at "+
+			"least one pixel per cell",
 			columns, rows, p.width, p.height)
 	}
 	const d = CellFeatures

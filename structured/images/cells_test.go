@@ -68,7 +68,8 @@ func TestCellsColourAndPosition(t *testing.T) {
 				}
 			}
 			mean := sum / n
-			if spread := math.Sqrt(squares/n - mean*mean); math.Abs(float64(got[c])-mean) > 1e-5 || math.Abs(float64(got[3+c])-spread) > 1e-4 {
+			if spread := math.Sqrt(squares/n - mean*mean); math.Abs(float64(got[c])-mean) > 1e-5 ||
+				math.Abs(float64(got[3+c])-spread) > 1e-4 {
 				t.Errorf("cell %d, colour %d: %v ± %v, expected %v ± %v", cell, c, got[c], got[3+c], mean, spread)
 			}
 		}
@@ -109,7 +110,8 @@ func TestDescriber(t *testing.T) {
 			}
 		}
 	}
-	if err := d.Describe(got, m, boxes.Box{X: 20, Y: 20, Width: 10, Height: 10}); err != nil || math.Abs(float64(got[0]-want[0])) < 1e-4 {
+	if err := d.Describe(got, m, boxes.Box{X: 20, Y: 20, Width: 10, Height: 10}); err != nil ||
+		math.Abs(float64(got[0]-want[0])) < 1e-4 {
 		t.Errorf("another box has the colour %v, %v", got[0], err)
 	}
 	d.Grid = 31

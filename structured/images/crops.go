@@ -18,9 +18,11 @@ type Crops struct {
 	Side   int       // pixels along each side of a square
 	Width  int       // other numbers of a position
 	Beside []float32 // [positions×Width] these numbers
-	At     []int32   // [positions×3] the image of each position, and the column and row of the first pixel of its square, which may lie outside
-	Shapes []int64   // [images×3] the first pixel of each image, its width and its height
-	Pixels []uint8   // [pixels×3] red, green and blue of the pixels of all images
+	// [positions×3] the image of each position, and the column and row of the first pixel of its square, which may lie
+	// outside
+	At     []int32
+	Shapes []int64 // [images×3] the first pixel of each image, its width and its height
+	Pixels []uint8 // [pixels×3] red, green and blue of the pixels of all images
 }
 
 // Channels is the number of colours of a pixel.

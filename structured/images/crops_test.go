@@ -76,7 +76,8 @@ func up(x float64) int {
 func TestCropsFingerprint(t *testing.T) {
 	draw := func() *Crops { c, _, _ := drawnCrops(rand.New(rand.NewPCG(4, 4)), 4, 1); return c }
 	seen := map[string]bool{}
-	for _, change := range []func(c *Crops){func(*Crops) {}, func(c *Crops) { c.Pixels[7]++ }, func(c *Crops) { c.At[1]++ }, func(c *Crops) { c.Beside[0]++ }, func(c *Crops) { c.Side++ }} {
+	for _, change := range []func(c *Crops){func(*Crops) {}, func(c *Crops) { c.Pixels[7]++ },
+		func(c *Crops) { c.At[1]++ }, func(c *Crops) { c.Beside[0]++ }, func(c *Crops) { c.Side++ }} {
 		c := draw()
 		change(c)
 		key, err := c.Fingerprint()
@@ -90,7 +91,8 @@ func TestCropsFingerprint(t *testing.T) {
 // An image of one colour keeps it when it is resized, and one that keeps its size keeps its pixels.
 func TestResized(t *testing.T) {
 	m := &Image{Width: 5, Height: 3, Pixels: slices.Repeat([]uint8{9, 200, 31}, 15)}
-	if r := m.Resized(12, 2); r.Width != 12 || r.Height != 2 || !slices.Equal(r.Pixels, slices.Repeat([]uint8{9, 200, 31}, 24)) {
+	if r := m.Resized(12, 2); r.Width != 12 || r.Height != 2 ||
+		!slices.Equal(r.Pixels, slices.Repeat([]uint8{9, 200, 31}, 24)) {
 		t.Errorf("got %+v", r)
 	}
 	if p := patterned(4, 6); p.Resized(4, 6) != p {

@@ -84,7 +84,8 @@ func Read(path string) (*Image, error) {
 func ReadSized(path string, width, height int) (*Image, error) {
 	m, err := Read(path)
 	if err == nil && (m.Width != width || m.Height != height) {
-		return nil, structured.BadInput("%s: %d × %d pixels, expected %d × %d as its annotations say", path, m.Width, m.Height, width, height)
+		return nil, structured.BadInput("%s: %d × %d pixels, expected %d × %d as its annotations say", path,
+			m.Width, m.Height, width, height)
 	}
 	return m, err
 }

@@ -39,7 +39,8 @@ func TestRoundTrip(t *testing.T) {
 	if h, err := ReadHeader(path); h != (Header{13, 7, Upright}) || err != nil {
 		t.Errorf("%+v, %v", h, err)
 	}
-	if _, err := ReadSized(path, 7, 13); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "13 × 7 pixels, expected 7 × 13") {
+	if _, err := ReadSized(path, 7, 13); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "13 × 7 pixels, expected 7 × 13") {
 		t.Errorf("another size: %v", err)
 	}
 	if _, err := Read(path + "x"); !structured.IsBadInput(err) {
@@ -100,7 +101,8 @@ func TestBadImages(t *testing.T) {
 		"cut": {good[:len(good)/2], "broken or cut off"}, "huge": {huge, "60000 × 60000 pixels, expected at most"},
 	} {
 		_, err := Decode(bytes.NewReader(test.content), "a.png")
-		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "a.png: ") || !strings.Contains(err.Error(), test.want) {
+		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "a.png: ") ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, expected an error about %q", name, err, test.want)
 		}
 	}

@@ -53,7 +53,8 @@ func SummariseLooks(all []structured.ImageLook) *Looks {
 			continue
 		}
 		l.Images++
-		x := [looked]float64{Channels: math.Log(float64(look.Contrast) + leastContrast), Channels + 1: math.Log(float64(look.Size))}
+		x := [looked]float64{Channels: math.Log(float64(look.Contrast) + leastContrast),
+			Channels + 1: math.Log(float64(look.Size))}
 		for c, v := range look.Colour {
 			x[c] = float64(v)
 		}

@@ -23,7 +23,8 @@ func TestSummariseLooks(t *testing.T) {
 	a := structured.ImageLook{Colour: [3]float32{0.25, 0.5, 1}, Contrast: 0.09, Size: 10}
 	b := structured.ImageLook{Colour: [3]float32{0.75, 0.5, 0}, Contrast: 0.39, Size: 40}
 	l := SummariseLooks([]structured.ImageLook{a, {}, b})
-	if l.Images != 2 || l.Colour() != [3]float64{0.5, 0.5, 0.5} || math.Abs(l.Size()-20) > 1e-4 || math.Abs(l.Contrast()-0.19) > 1e-6 {
+	if l.Images != 2 || l.Colour() != [3]float64{0.5, 0.5, 0.5} || math.Abs(l.Size()-20) > 1e-4 ||
+		math.Abs(l.Contrast()-0.19) > 1e-6 {
 		t.Errorf("%+v: colour %v, contrast %v, size %v", l, l.Colour(), l.Contrast(), l.Size())
 	}
 	if want := math.Sqrt(0.125); math.Abs(l.Spread[0]-want) > 1e-9 || l.Spread[1] != 0 {
@@ -37,14 +38,17 @@ func TestSummariseLooks(t *testing.T) {
 	if SummariseLooks([]structured.ImageLook{{}}) != nil {
 		t.Error("a summary of images at which nobody looked")
 	}
-	if bad := (&Looks{Images: 1, Spread: [looked]float64{-1}}); !l.Valid() || bad.Valid() || (&Looks{}).Valid() || (&Looks{Images: 1, Mean: [looked]float64{math.NaN()}}).Valid() {
+	if bad := (&Looks{Images: 1, Spread: [looked]float64{-1}}); !l.Valid() || bad.Valid() || (&Looks{}).Valid() ||
+		(&Looks{Images: 1, Mean: [looked]float64{math.NaN()}}).Valid() {
 		t.Error("valid")
 	}
 }
 
-// A set is of another kind where its mean is; a single image only where it is far from all, and from few training images more is allowed.
+// A set is of another kind where its mean is; a single image only where it is far from all, and from few training
+// images more is allowed.
 func TestUnlike(t *testing.T) {
-	training := &Looks{Images: 1000, Mean: [looked]float64{.5, .5, .5, math.Log(.2), math.Log(32)}, Spread: [looked]float64{.05, .05, .05, .1, .1}}
+	training := &Looks{Images: 1000, Mean: [looked]float64{.5, .5, .5, math.Log(.2), math.Log(32)},
+		Spread: [looked]float64{.05, .05, .05, .1, .1}}
 	for _, test := range []struct {
 		name     string
 		training *Looks
@@ -61,7 +65,8 @@ func TestUnlike(t *testing.T) {
 		{"twice as high", training, 50, [looked]float64{4: math.Log(2)}, []Difference{OtherSize}},
 		{"half as high", training, 50, [looked]float64{4: -math.Log(2)}, []Difference{OtherSize}},
 		{"all", training, 100, [looked]float64{.4, .4, .4, 2, 2}, []Difference{OtherColours, OtherContrast, OtherSize}},
-		{"few training images", &Looks{Images: 2, Mean: training.Mean, Spread: training.Spread}, 100, [looked]float64{.12, .12, .12}, nil},
+		{"few training images", &Looks{Images: 2, Mean: training.Mean, Spread: training.Spread}, 100,
+			[looked]float64{.12, .12, .12}, nil},
 		{"unknown training images", nil, 100, [looked]float64{.4, .4, .4, 2, 2}, nil},
 	} {
 		other := &Looks{Images: test.n, Mean: training.Mean}

@@ -51,7 +51,8 @@ func TestOrientations(t *testing.T) {
 	for o := 1; o <= exiftest.Orientations; o++ {
 		for _, order := range exiftest.Orders {
 			for kind, file := range map[string][]byte{
-				"PNG": exiftest.PNG(letters(8), o, order, false), "PNG, behind": exiftest.PNG(letters(8), o, order, true), "JPEG": exiftest.JPEG(letters(8), o, order),
+				"PNG": exiftest.PNG(letters(8), o, order, false), "PNG, behind": exiftest.PNG(letters(8), o, order, true),
+				"JPEG": exiftest.JPEG(letters(8), o, order),
 			} {
 				m, err := images.Decode(bytes.NewReader(file), "a")
 				if err != nil || m.Width != 24 || m.Height != 16 || int(max(m.Stored, 1)) != o {
@@ -79,7 +80,8 @@ func TestTurnBox(t *testing.T) {
 			pixels := make([]uint8, 6)
 			pixels[at] = 1
 			seen := slices.Index(o.Turn(pixels, width, height, 1), 1)
-			stored, want := boxes.Box{X: float64(at % width), Y: float64(at / width), Width: 1, Height: 1}, boxes.Box{X: float64(seen % 3), Y: float64(seen / 3), Width: 1, Height: 1}
+			stored, want := boxes.Box{X: float64(at % width), Y: float64(at / width), Width: 1, Height: 1},
+				boxes.Box{X: float64(seen % 3), Y: float64(seen / 3), Width: 1, Height: 1}
 			if got := o.TurnBox(stored, width, height); got != want {
 				t.Errorf("orientation %d: %v becomes %v, expected %v", o, stored, got, want)
 			}
@@ -107,8 +109,10 @@ func TestBrokenEXIF(t *testing.T) {
 		return exif
 	}
 	cases := map[string][]byte{
-		"no start": changed(0, 'X'), "far directory": changed(4, 0xff, 0xff, 0xff, 0xff), "directory at the end": changed(7, byte(len(whole)-1)),
-		"more entries": changed(8, 0xff, 0xff)[:22], "value 0": changed(30, 0, 0), "value 9": changed(30, 0, 9), "another type": changed(24, 0, 2), "two values": changed(29, 2),
+		"no start": changed(0, 'X'), "far directory": changed(4, 0xff, 0xff, 0xff, 0xff),
+		"directory at the end": changed(7, byte(len(whole)-1)), "more entries": changed(8, 0xff, 0xff)[:22],
+		"value 0": changed(30, 0, 0), "value 9": changed(30, 0, 9), "another type": changed(24, 0, 2),
+		"two values": changed(29, 2),
 	}
 	for n := range len(whole) - 6 { // the orientation itself is whole in longer ones
 		cases["cut at "+string(rune('A'+n))] = whole[:n]
@@ -119,8 +123,10 @@ func TestBrokenEXIF(t *testing.T) {
 			t.Errorf("%s: %v, %+v", name, err, m.Header())
 		}
 	}
-	for name, exif := range map[string][]byte{"a long": append(changed(24, 0, 4)[:30:30], 0, 0, 0, 6), "a byte": changed(24, 0, 1, 0, 0, 0, 1, 6)} {
-		if m, err := images.Decode(bytes.NewReader(exiftest.WithEXIF(plain.Bytes(), exif)), "a"); err != nil || m.Stored != 6 {
+	for name, exif := range map[string][]byte{"a long": append(changed(24, 0, 4)[:30:30], 0, 0, 0, 6),
+		"a byte": changed(24, 0, 1, 0, 0, 0, 1, 6)} {
+		if m, err := images.Decode(bytes.NewReader(exiftest.WithEXIF(plain.Bytes(), exif)), "a"); err != nil ||
+			m.Stored != 6 {
 			t.Errorf("%s: %v, orientation %d", name, err, m.Stored)
 		}
 	}

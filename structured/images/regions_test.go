@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The regions of a grid have the features of its cells, but for the scale of the orientations. A region of two parts has their mean.
+// The regions of a grid have the features of its cells, but for the scale of the orientations. A region of two parts
+// has their mean.
 func TestRegionsOfGrid(t *testing.T) {
 	m := patterned(24, 18)
 	const rows, columns = 3, 4
@@ -46,7 +47,8 @@ func TestRegionsOfGrid(t *testing.T) {
 	}
 	joined := make([]float32, 11*CellFeatures)
 	m.Regions(joined, two, 11)
-	if !near(joined[0], (regions[0]+regions[11*CellFeatures])/2) || !near(joined[positionAt], 0) || !near(joined[positionAt+1], 0) {
+	if !near(joined[0], (regions[0]+regions[11*CellFeatures])/2) || !near(joined[positionAt], 0) ||
+		!near(joined[positionAt+1], 0) {
 		t.Errorf("two cells joined: %v", joined[:CellFeatures])
 	}
 }

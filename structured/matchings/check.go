@@ -17,7 +17,8 @@ func Check(y []int32, targets int) error {
 			return fmt.Errorf("source %d is linked to target %d, expected at most %d", i+1, number, targets)
 		case number <= 0:
 		case taken[number] > 0:
-			return fmt.Errorf("sources %d and %d are both linked to target %d, expected one source per target", taken[number], i+1, number)
+			return fmt.Errorf("sources %d and %d are both linked to target %d, expected one source per target",
+				taken[number], i+1, number)
 		default:
 			taken[number] = i + 1
 		}
@@ -34,16 +35,19 @@ func (Matching) CostRows() string { return PairRows }
 func (s Matching) CheckData(d *structured.Dataset) error {
 	pairs := d.Rows(PairRows)
 	if d.Costs != nil && (d.CostRows != PairRows || len(d.Costs) != pairs[d.Len()]) {
-		return structured.BadInput("%s: %d costs per %q, expected one for each of the %d pairs", d.Name, len(d.Costs), d.CostRows, pairs[d.Len()])
+		return structured.BadInput("%s: %d costs per %q, expected one for each of the %d pairs", d.Name, len(d.Costs),
+			d.CostRows, pairs[d.Len()])
 	}
 	for i := range d.Len() {
 		rows := pairs[i+1] - pairs[i]
 		n, m := Sizes(d.OutputLength(i), rows)
 		if n*m != rows {
-			return structured.BadInput("%s: %d pairs of %d sources, expected as many for every source", d.Where(i), rows, d.OutputLength(i))
+			return structured.BadInput("%s: %d pairs of %d sources, expected as many for every source",
+				d.Where(i), rows, d.OutputLength(i))
 		}
 		if s.Complete && n > m {
-			return structured.BadInput("%s: %d sources and %d targets, expected a target for every source of a complete matching", d.Where(i), n, m)
+			return structured.BadInput("%s: %d sources and %d targets, expected a target for every source "+
+				"of a complete matching", d.Where(i), n, m)
 		}
 		gold := d.GoldOf(i)
 		if err := s.checkGold(gold, m); err != nil {
@@ -51,7 +55,8 @@ func (s Matching) CheckData(d *structured.Dataset) error {
 		}
 		for k, c := range gold.Costs {
 			if !(c >= 0 && c <= math.MaxFloat32) {
-				return structured.BadInput("%s: a false link of source %d with target %d costs %g, expected 0 or more", d.Where(i), k/m+1, k%m+1, c)
+				return structured.BadInput("%s: a false link of source %d with target %d costs %g, expected 0 or more",
+					d.Where(i), k/m+1, k%m+1, c)
 			}
 		}
 	}

@@ -55,7 +55,8 @@ func TestLoss(t *testing.T) {
 						}
 					}
 					u.Add(b, y, 1)
-					for name, got := range map[string]float64{"Loss": loss.Loss(y, gold), "Dot": loss.Dot(&u, b, gold), "Augment": θ.Score(b, y)} {
+					for name, got := range map[string]float64{"Loss": loss.Loss(y, gold), "Dot": loss.Dot(&u, b, gold),
+						"Augment": θ.Score(b, y)} {
 						if math.Abs(got-want) > 1e-5 {
 							t.Fatalf("%s of %v is %g where %v is right, want %g", name, y, got, gold.Output, want)
 						}
@@ -75,7 +76,8 @@ func TestPartialLoss(t *testing.T) {
 		set  []int32
 		want [4]float64
 	}{
-		{nil, [4]float64{}}, {[]int32{0, 2}, [4]float64{0, 3, 0, 3}}, {[]int32{1, 2}, [4]float64{2, 0, 0, 5}}, {[]int32{0}, [4]float64{0, 3, 3, 3}},
+		{nil, [4]float64{}}, {[]int32{0, 2}, [4]float64{0, 3, 0, 3}}, {[]int32{1, 2}, [4]float64{2, 0, 0, 5}},
+		{[]int32{0}, [4]float64{0, 3, 3, 3}},
 	} {
 		for k := range θ.Parts {
 			clear(θ.Parts[k].Values)
@@ -93,21 +95,26 @@ func TestPartialLoss(t *testing.T) {
 func TestInfeasible(t *testing.T) {
 	s, θ := matchings.Matching{Complete: true}, new(structured.Potentials)
 	s.Resize(θ, []int{3}, []int{2})
-	d := &structured.Dataset{Offsets: []int{0, 5}, Outputs: []int{0, 3}, Tables: []*structured.Table{{Name: matchings.PairRows, Offsets: []int{0, 6}}}}
+	d := &structured.Dataset{Offsets: []int{0, 5}, Outputs: []int{0, 3},
+		Tables: []*structured.Table{{Name: matchings.PairRows, Offsets: []int{0, 6}}}}
 	if got := s.LogOutputs(d, s.Form()); len(all(s, θ, 0)) > 0 || !math.IsInf(got, -1) {
 		t.Errorf("%d outputs, log of the number %g", len(all(s, θ, 0)), got)
 	}
-	large := &structured.Dataset{Offsets: []int{0, 1}, Outputs: []int{0, 300}, Tables: []*structured.Table{{Name: matchings.PairRows, Offsets: []int{0, 90000}}}}
-	if got := (matchings.Matching{}).LogOutputs(large, matchings.Matching{}.Form()); !(got > 1414 && got < 1500) { // 300! alone is e^1414.9
+	large := &structured.Dataset{Offsets: []int{0, 1}, Outputs: []int{0, 300},
+		Tables: []*structured.Table{{Name: matchings.PairRows, Offsets: []int{0, 90000}}}}
+	// 300! alone is e^1414.9
+	if got := (matchings.Matching{}).LogOutputs(large, matchings.Matching{}.Form()); !(got > 1414 && got < 1500) {
 		t.Errorf("the log of the number of matchings of 300 by 300 is %g", got)
 	}
 }
 
 func TestCheck(t *testing.T) {
 	for want, y := range map[string][]int32{
-		"": {0, 3, -1, -2, 1}, "source 2 is linked to target 4, expected at most 3": {0, 4}, "sources 1 and 3 are both linked to target 2": {2, 0, 2},
+		"": {0, 3, -1, -2, 1}, "source 2 is linked to target 4, expected at most 3": {0, 4},
+		"sources 1 and 3 are both linked to target 2": {2, 0, 2},
 	} {
-		if err := matchings.Check(y, 3); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if err := matchings.Check(y, 3); want == "" && err != nil || want != "" &&
+			(err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v: %v, want %q", y, err, want)
 		}
 	}
@@ -144,7 +151,8 @@ func TestCheckData(t *testing.T) {
 		{wide, true, "3 sources and 2 targets"},
 	} {
 		err := matchings.Matching{Complete: test.complete}.CheckData(test.d)
-		if test.want == "" && err != nil || test.want != "" && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), test.want)) {
+		if test.want == "" && err != nil || test.want != "" &&
+			(!structured.IsBadInput(err) || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%v, want %q", err, test.want)
 		}
 	}

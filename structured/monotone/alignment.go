@@ -225,7 +225,8 @@ func (Alignment) CheckData(d *structured.Dataset) error {
 		n, rows := source[i+1]-source[i], pair[i+1]-pair[i]
 		m := rows / max(1, n)
 		if n*m != rows || d.OutputLength(i) != Numbers(n, m) {
-			return structured.BadInput("%s: %d pairs of %d source items, and outputs of %d numbers, expected as many pairs for every source item, and a number less than there are items",
+			return structured.BadInput("%s: %d pairs of %d source items, and outputs of %d numbers, expected as many pairs "+
+				"for every source item, and a number less than there are items",
 				d.Where(i), rows, n, d.OutputLength(i))
 		}
 		if gold := d.Gold(i); d.Labels != nil && !Valid(gold, n, m) {

@@ -27,7 +27,8 @@ func Small(r *rand.Rand) *structured.Potentials {
 func Resize(θ *structured.Potentials, sources, targets []int) {
 	outputs, rows, items := []int{0}, []int{0}, []int{0}
 	for b, n := range sources {
-		outputs, rows, items = append(outputs, outputs[b]+Numbers(n, targets[b])), append(rows, rows[b]+n*targets[b]), append(items, items[b]+n)
+		outputs, rows, items = append(outputs, outputs[b]+Numbers(n, targets[b])), append(rows, rows[b]+n*targets[b]),
+			append(items, items[b]+n)
 	}
 	θ.Reshape(Form(), outputs, func(table string) []int {
 		if table == structured.Pairs {

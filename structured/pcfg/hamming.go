@@ -16,7 +16,9 @@ func (Hamming) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 
 func (Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 {
 	sum := 0.0
-	loss(v.Parts, gold.Output, func(part, entry int, c float32) { sum += float64(c) * float64(v.Parts[part].Of(b)[entry]) })
+	loss(v.Parts, gold.Output, func(part, entry int, c float32) {
+		sum += float64(c) * float64(v.Parts[part].Of(b)[entry])
+	})
 	return sum
 }
 

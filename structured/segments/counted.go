@@ -70,7 +70,8 @@ func Wrong(y, gold []int32, tags int) int {
 		return 0
 	}
 	outside, wrong := Outside(tags), 0
-	ends := make([]Segment, len(gold)) // the gold segment that begins at a position, if its last position is not 0 less than the first
+	// the gold segment that begins at a position, if its last position is not 0 less than the first
+	ends := make([]Segment, len(gold))
 	for t := range ends {
 		ends[t].Last = -1
 	}

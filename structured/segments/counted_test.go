@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Wrong counts the segments that are in one output only, but for those outside, by a table of segments; the loss is added to the scores.
+// Wrong counts the segments that are in one output only, but for those outside, by a table of segments; the loss is
+// added to the scores.
 func TestWrong(t *testing.T) {
 	compared := 0
 	for seed := range uint64(60) {
@@ -31,7 +32,8 @@ func TestWrong(t *testing.T) {
 						want++
 					}
 				}
-				if got := Wrong(y, gold, tags); got != want || θ.Score(b, y) != float64(want) || count.Loss(y, structured.Gold{Output: gold}) != float64(want) {
+				if got := Wrong(y, gold, tags); got != want || θ.Score(b, y) != float64(want) ||
+					count.Loss(y, structured.Gold{Output: gold}) != float64(want) {
 					t.Fatalf("%v with the gold output %v: %d wrong, score %g, want %d", y, gold, got, θ.Score(b, y), want)
 				}
 				if want > 2 {

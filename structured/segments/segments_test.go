@@ -16,7 +16,8 @@ func TestEach(t *testing.T) {
 	}{
 		{nil, nil},
 		{[]int32{0, 1, 1, 0, 4, 2, 3}, []Segment{{0, 2, 0}, {3, 3, 0}, {4, 4, 2}, {5, 6, 1}}},
-		{[]int32{1, 3, 0, 3}, []Segment{{0, 0, 0}, {1, 1, 1}, {2, 2, 0}, {3, 3, 1}}}, // no output: what continues nothing begins
+		// no output: what continues nothing begins
+		{[]int32{1, 3, 0, 3}, []Segment{{0, 0, 0}, {1, 1, 1}, {2, 2, 0}, {3, 3, 1}}},
 	} {
 		var got []Segment
 		Each(c.tags, func(s Segment) { got = append(got, s) })
@@ -26,7 +27,8 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// Tags that continue another label, begin a sequence with a continuation, are unknown or make a segment too long are no output, and score −∞.
+// Tags that continue another label, begin a sequence with a continuation, are unknown or make a segment too long are no
+// output, and score −∞.
 func TestValid(t *testing.T) {
 	θ := new(structured.Potentials)
 	offsets := []int{0, 4}

@@ -45,7 +45,8 @@ func Distance(gold, predicted []int32) Edits {
 
 // Metrics measure transcripts. All but the counts are fractions of 1; the character error rate can be more than 1.
 type Metrics struct {
-	CER          float64 `json:"cer"`           // fewest changes that make the predicted strings of the gold ones, per gold symbol
+	// fewest changes that make the predicted strings of the gold ones, per gold symbol
+	CER          float64 `json:"cer"`
 	LineAccuracy float64 `json:"line_accuracy"` // share of lines without a mistake
 	Symbols      int     `json:"symbols"`       // of the gold strings
 	Lines        int     `json:"lines"`
@@ -75,7 +76,8 @@ func (e *Evaluator) Add(gold, predicted []int32) {
 // Metrics returns the measures of all lines added so far. Of no gold symbols the character error rate is the number of
 // changes.
 func (e *Evaluator) Metrics() Metrics {
-	m := Metrics{Symbols: e.symbols, Lines: e.lines, Replaced: e.edits.Replaced, Inserted: e.edits.Inserted, Deleted: e.edits.Deleted}
+	m := Metrics{Symbols: e.symbols, Lines: e.lines, Replaced: e.edits.Replaced, Inserted: e.edits.Inserted,
+		Deleted: e.edits.Deleted}
 	m.CER = float64(e.edits.Sum()) / float64(max(1, e.symbols))
 	m.LineAccuracy = float64(e.right) / float64(max(1, e.lines))
 	return m
@@ -84,14 +86,17 @@ func (e *Evaluator) Metrics() Metrics {
 // General returns the measures under the names that scripts rely on.
 func (m Metrics) General() structured.Metrics {
 	return structured.Metrics{Measures: []structured.Measure{
-		{Name: "cer", Value: m.CER}, {Name: "line_accuracy", Value: m.LineAccuracy}, {Name: "symbols", Value: float64(m.Symbols)},
-		{Name: "lines", Value: float64(m.Lines)}, {Name: "replaced", Value: float64(m.Replaced)}, {Name: "inserted", Value: float64(m.Inserted)},
+		{Name: "cer", Value: m.CER}, {Name: "line_accuracy", Value: m.LineAccuracy},
+		{Name: "symbols", Value: float64(m.Symbols)},
+		{Name: "lines", Value: float64(m.Lines)}, {Name: "replaced", Value: float64(m.Replaced)},
+		{Name: "inserted", Value: float64(m.Inserted)},
 		{Name: "deleted", Value: float64(m.Deleted)},
 	}}
 }
 
 // Table formats the measures for people.
 func (m Metrics) Table() string {
-	return fmt.Sprintf("%d symbols in %d lines; %.2f %% of the lines are right as a whole\ncharacter error %.2f %%: %d replaced, %d inserted, %d deleted\n",
+	return fmt.Sprintf("%d symbols in %d lines; %.2f %% of the lines are right as a whole\n"+
+		"character error %.2f %%: %d replaced, %d inserted, %d deleted\n",
 		m.Symbols, m.Lines, 100*m.LineAccuracy, 100*m.CER, m.Replaced, m.Inserted, m.Deleted)
 }

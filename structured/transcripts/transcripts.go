@@ -22,7 +22,8 @@ type Frames struct{}
 
 // Form returns the form of the potentials for a number of symbols.
 func Form(symbols int) structured.Form {
-	return structured.Form{Structure: Frames{}, Parts: []structured.Shape{{Name: "frame", Rows: structured.Positions, Width: symbols + 1}}}
+	return structured.Form{Structure: Frames{},
+		Parts: []structured.Shape{{Name: "frame", Rows: structured.Positions, Width: symbols + 1}}}
 }
 
 // Blank is the label of frames without a symbol.
@@ -123,7 +124,8 @@ func (Frames) CheckData(d *structured.Dataset) error {
 // CheckLine refuses a line with fewer frames than its string needs.
 func CheckLine(d *structured.Dataset, i int) error {
 	if n := Shortest(d.Readings[i]); n > d.Length(i) {
-		return structured.BadInput("%s: %d frames for a line of %d symbols, expected at least %d: one for each symbol, and one between two equal ones",
+		return structured.BadInput("%s: %d frames for a line of %d symbols, expected at least %d: one for each symbol, and "+
+			"one between two equal ones",
 			d.Where(i), d.Length(i), len(d.Readings[i]), n)
 	}
 	return nil

@@ -11,7 +11,8 @@ import (
 
 func TestRead(t *testing.T) {
 	for _, c := range []struct{ labels, want []int32 }{
-		{nil, nil}, {[]int32{0, 0}, nil}, {[]int32{1, 1, 1}, []int32{0}}, {[]int32{1, 0, 1}, []int32{0, 0}}, {[]int32{0, 1, 2, 2, 0, 2, 1}, []int32{0, 1, 1, 0}},
+		{nil, nil}, {[]int32{0, 0}, nil}, {[]int32{1, 1, 1}, []int32{0}}, {[]int32{1, 0, 1}, []int32{0, 0}},
+		{[]int32{0, 1, 2, 2, 0, 2, 1}, []int32{0, 1, 1, 0}},
 	} {
 		if got := Read(nil, c.labels); !slices.Equal(got, c.want) {
 			t.Errorf("%v reads %v, want %v", c.labels, got, c.want)
@@ -80,7 +81,8 @@ func TestRestrict(t *testing.T) {
 
 func TestCheckData(t *testing.T) {
 	d := &structured.Dataset{Name: "x", Offsets: []int{0, 3, 5}, Lines: []int{1, 2}, Readings: [][]int32{{1, 1}, {0, 0}}}
-	if err := (Frames{}).CheckData(d); !structured.IsBadInput(err) || err.Error() != "x:2: 2 frames for a line of 2 symbols, expected at least 3: one for each symbol, and one between two equal ones" {
+	if err := (Frames{}).CheckData(d); !structured.IsBadInput(err) || err.Error() != "x:2: 2 frames for a line of 2 "+
+		"symbols, expected at least 3: one for each symbol, and one between two equal ones" {
 		t.Errorf("got %v", err)
 	}
 	d.Readings[1] = []int32{0, 1}
@@ -116,7 +118,8 @@ func TestDistance(t *testing.T) {
 		}
 	}
 	m := e.Metrics()
-	if m.CER != float64(edits)/float64(symbols) || m.LineAccuracy != 1/float64(len(all)) || m.Lines != len(all)*len(all) || m.Symbols != symbols {
+	if m.CER != float64(edits)/float64(symbols) || m.LineAccuracy != 1/float64(len(all)) || m.Lines != len(all)*len(all) ||
+		m.Symbols != symbols {
 		t.Errorf("%+v", m)
 	}
 	if g := m.General(); g.Get("cer") != m.CER || g.Get("line_accuracy") != m.LineAccuracy {

@@ -131,6 +131,7 @@ func (m Metrics) General() structured.Metrics {
 	return structured.Metrics{Measures: []structured.Measure{
 		{Name: "uas", Value: m.UAS}, {Name: "las", Value: m.LAS},
 		{Name: "uas_nopunct", Value: m.UASNoPunct}, {Name: "las_nopunct", Value: m.LASNoPunct}, {Name: "root", Value: m.Root},
-		{Name: "words", Value: float64(m.Words)}, {Name: "words_nopunct", Value: float64(m.NoPunct)}, {Name: "sentences", Value: float64(m.Sentences)},
+		{Name: "words", Value: float64(m.Words)}, {Name: "words_nopunct", Value: float64(m.NoPunct)},
+		{Name: "sentences", Value: float64(m.Sentences)},
 	}}
 }

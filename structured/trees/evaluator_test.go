@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees/treestest"
 )
 
-// Computed by hand: two sentences with a subtype, which does not count, a wrong relation under the right head, a wrong head under
-// the right relation, and a relation that occurs only in the prediction.
+// Computed by hand: two sentences with a subtype, which does not count, a wrong relation under the right head, a wrong
+// head under the right relation, and a relation that occurs only in the prediction.
 func TestEvaluator(t *testing.T) {
 	names := structured.NewAlphabet("root", "nsubj", "nsubj:pass", "obj", "punct", "obl:tmod", "amod", "never")
 	e := NewEvaluator(names)
@@ -61,7 +61,8 @@ func TestEvaluator(t *testing.T) {
 	for _, line := range []string{
 		"7 words in 2 sentences; the root is right in 50.00 %\n", "all words                  7    57.14    42.86\n",
 		"without punctuation        5    60.00    40.00\n", "punct              2       50.00       50.00        50.00\n",
-		"obj                2       50.00        0.00            –\n", "obl                0           –           –         0.00\n",
+		"obj                2       50.00        0.00            –\n",
+		"obl                0           –           –         0.00\n",
 	} {
 		if !strings.Contains(table, line) {
 			t.Errorf("no %q in\n%s", line, table)
@@ -126,7 +127,8 @@ func TestEvaluatorDefinition(t *testing.T) {
 		}
 		for _, r := range m.Relations {
 			if float64(r.Gold) != golds[r.Name] || float64(r.Predicted) != guesses[r.Name] ||
-				math.Abs(r.Recall*golds[r.Name]-rights[r.Name]) > 1e-9 || math.Abs(r.Precision*guesses[r.Name]-rights[r.Name]) > 1e-9 {
+				math.Abs(r.Recall*golds[r.Name]-rights[r.Name]) > 1e-9 ||
+				math.Abs(r.Precision*guesses[r.Name]-rights[r.Name]) > 1e-9 {
 				t.Fatalf("%+v, want gold %v, predicted %v, right %v", r, golds[r.Name], guesses[r.Name], rights[r.Name])
 			}
 			delete(golds, r.Name)

@@ -101,7 +101,8 @@ func (SpanningTree) Restrict(θ *structured.Potentials, b int, gold structured.G
 	minusInf, single, n := float32(math.Inf(-1)), [1]int32{}, len(gold.Output)/2
 	arc, label, r := θ.Parts[0].Of(b), θ.Parts[1].Of(b), θ.Parts[1].Width
 	for d := range n {
-		forbidOthers(gold.Possible(d, &single), n+1, func(head int) { arc[Row(n, d, int32(head))] = minusInf }, func(head int) bool { return head == d+1 })
+		forbidOthers(gold.Possible(d, &single), n+1, func(head int) { arc[Row(n, d, int32(head))] = minusInf },
+			func(head int) bool { return head == d+1 })
 		forbidOthers(gold.Possible(n+d, &single), r, func(relation int) {
 			for h := range n {
 				label[(d*n+h)*r+relation] = minusInf

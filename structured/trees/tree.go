@@ -47,7 +47,8 @@ func Check(heads []int32) error {
 		case int(h) == t+1:
 			return &NotTree{t, fmt.Sprintf("word %d is its own head", t+1), "another word, or 0 for the root"}
 		case h == 0 && root >= 0:
-			return &NotTree{t, fmt.Sprintf("word %d is a second root beside word %d", t+1, root+1), "exactly one word with head 0"}
+			return &NotTree{t, fmt.Sprintf("word %d is a second root beside word %d", t+1, root+1),
+				"exactly one word with head 0"}
 		case h == 0:
 			root = t
 		}

@@ -81,7 +81,8 @@ func TestCheckMessages(t *testing.T) {
 		{[]int32{0, 1, 0}, 2, "word 3 is a second root beside word 1, expected exactly one word with head 0"},
 		{[]int32{2, 1}, 0, "no word has head 0, expected exactly one word with head 0"},
 		{[]int32{2, 0, 5, 3, 4}, 2, "the heads form a cycle 3 → 5 → 4 → 3, expected a tree"},
-		{[]int32{2, 3, 4, 5, 6, 7, 8, 9, 1, 0}, 0, "the heads form a cycle 1 → 2 → 3 → 4 → 5 → 6 → 7 → 8 → … → 1, expected a tree"},
+		{[]int32{2, 3, 4, 5, 6, 7, 8, 9, 1, 0}, 0, "the heads form a cycle 1 → 2 → 3 → 4 → 5 → 6 → 7 → 8 → … " +
+			"→ 1, expected a tree"},
 	} {
 		err := Check(test.heads)
 		var fault *NotTree

@@ -14,10 +14,12 @@ func (w Window) CheckData(d *structured.Dataset) error {
 		}
 		y := d.Gold(i)
 		if len(y) != 4 {
-			return structured.BadInput("%s: a gold output of %d numbers, expected top, left, bottom and right", d.Where(i), len(y))
+			return structured.BadInput("%s: a gold output of %d numbers, expected top, left, bottom and right", d.Where(i),
+				len(y))
 		}
 		if y[0] < 0 || y[0] > y[2] || int(y[2]) >= w.Height || y[1] < 0 || y[1] > y[3] || int(y[3]) >= w.Width {
-			return structured.BadInput("%s: the box of rows %d to %d and columns %d to %d, expected rows in order from 0 to %d and columns from 0 to %d",
+			return structured.BadInput("%s: the box of rows %d to %d and columns %d to %d, expected rows in order from 0 to "+
+				"%d and columns from 0 to %d",
 				d.Where(i), y[0], y[2], y[1], y[3], w.Height-1, w.Width-1)
 		}
 	}

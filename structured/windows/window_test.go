@@ -62,7 +62,8 @@ func TestCheckData(t *testing.T) {
 		{data(6, 0, 0, 0, 3), "columns 0 to 3"},
 		{data(6, 0, -2, 0, 0), "columns -2 to 0"},
 	} {
-		if err := w.CheckData(c.d); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "maps.npz, example 0") || !strings.Contains(err.Error(), c.want) {
+		if err := w.CheckData(c.d); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "maps.npz, example 0") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

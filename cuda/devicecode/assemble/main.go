@@ -1,5 +1,5 @@
-// Command assemble runs NVIDIA's assembler, ptxas, on the kernels' PTX. The variable PTXAS names it; otherwise it is looked for on the PATH. PyPI's
-// nvidia-cuda-nvcc-cu12 has it.
+// Command assemble runs NVIDIA's assembler, ptxas, on the kernels' PTX. The variable PTXAS names it; otherwise it is
+// looked for on the PATH. PyPI's nvidia-cuda-nvcc-cu12 has it.
 //
 //	go run ./cuda/devicecode/assemble              # registers, memory, spills and occupancy of each kernel (make kernels-report)
 //	go run ./cuda/devicecode/assemble -to FOLDER   # cubins for devicecode.Architectures, where DSP_CUDA_CUBINS finds them
@@ -50,7 +50,8 @@ func run(to string) error {
 			if err != nil {
 				return err
 			}
-			file := filepath.Join(to, devicecode.CubinFile(architecture, strings.TrimSuffix(filepath.Base(module), ".ptx"), string(text)))
+			file := filepath.Join(to,
+				devicecode.CubinFile(architecture, strings.TrimSuffix(filepath.Base(module), ".ptx"), string(text)))
 			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 				return err
 			}
@@ -133,7 +134,8 @@ func usages(said string) (all []usage, err error) {
 	return all, nil
 }
 
-// largestBlock returns the bound that a kernel's PTX sets for the threads of a block, or the usual block where it sets none.
+// largestBlock returns the bound that a kernel's PTX sets for the threads of a block, or the usual block where it sets
+// none.
 func largestBlock(ptx []byte, kernel string) int {
 	_, head, _ := bytes.Cut(ptx, []byte(".visible .entry "+kernel+"("))
 	head, _, _ = bytes.Cut(head, []byte("{"))
@@ -144,8 +146,8 @@ func largestBlock(ptx []byte, kernel string) int {
 	return threads
 }
 
-// occupy computes how many of the largest blocks fit a multiprocessor of sm_80 and later: 65,536 registers, which a warp takes in units of 256,
-// and 2,048 threads.
+// occupy computes how many of the largest blocks fit a multiprocessor of sm_80 and later: 65,536 registers, which a
+// warp takes in units of 256, and 2,048 threads.
 func (u *usage) occupy() {
 	warps := (u.threads + 31) / 32
 	perWarp := (u.registers*32 + 255) / 256 * 256
@@ -164,11 +166,14 @@ func report(ptxas string, modules []string) error {
 		all = append(all, used...)
 	}
 	slices.SortStableFunc(all, func(a, b usage) int { return b.registers - a.registers })
-	fmt.Printf("%-32s %9s %7s %7s %7s %7s %10s\n", "kernel, "+reported, "registers", "shared", "stack", "spilled", "threads", "occupancy")
+	fmt.Printf("%-32s %9s %7s %7s %7s %7s %10s\n", "kernel, "+reported, "registers", "shared", "stack",
+		"spilled", "threads", "occupancy")
 	for _, u := range all {
 		u.occupy()
-		fmt.Printf("%-32s %9d %7d %7d %7d %7d %8d %%\n", u.kernel, u.registers, u.shared, u.stack, u.stores+u.loads, u.threads, u.occupancy)
+		fmt.Printf("%-32s %9d %7d %7d %7d %7d %8d %%\n", u.kernel, u.registers, u.shared, u.stack,
+			u.stores+u.loads, u.threads, u.occupancy)
 	}
-	fmt.Printf("%d kernels. Shared memory is that which a kernel always has; threads are those of the largest block, 256 where there is no bound, and occupancy is by registers.\n", len(all))
+	fmt.Printf("%d kernels. Shared memory is that which a kernel always has; threads are those of the largest block, "+
+		"256 where there is no bound, and occupancy is by registers.\n", len(all))
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/devicecode"
 )
 
-// spills are the kernels with registers in memory, by architecture: some bytes in loops over other work. Elsewhere none may spill.
+// spills are the kernels with registers in memory, by architecture: some bytes in loops over other work. Elsewhere none
+// may spill.
 var spills = map[string][]string{
 	"sm_80": {"attention_push", "forward_large_4"},
 	"sm_86": {"forward_large_4"},
@@ -41,10 +42,12 @@ func TestNoKernelSpills(t *testing.T) {
 			for _, u := range used {
 				if kernels++; u.stores+u.loads+u.stack > 0 {
 					spilling = append(spilling, u.kernel)
-					t.Logf("%s, %s: spills %d bytes and loads %d, and has a stack of %d", architecture, u.kernel, u.stores, u.loads, u.stack)
+					t.Logf("%s, %s: spills %d bytes and loads %d, and has a stack of %d", architecture, u.kernel,
+						u.stores, u.loads, u.stack)
 				}
 				if u.occupy(); u.blocks == 0 {
-					t.Errorf("%s, %s: a block of %d threads with %d registers each does not fit a multiprocessor", architecture, u.kernel, u.threads, u.registers)
+					t.Errorf("%s, %s: a block of %d threads with %d registers each does not fit a multiprocessor", architecture,
+						u.kernel, u.threads, u.registers)
 				}
 			}
 		}
@@ -70,7 +73,8 @@ ptxas info    : Function properties for spills
 ptxas info    : Used 255 registers, used 1 barriers, 512 bytes smem
 `
 	used, err := usages(said)
-	want := []usage{{kernel: "align_targets", registers: 40}, {kernel: "spills", registers: 255, shared: 512, stack: 16, stores: 8, loads: 4}}
+	want := []usage{{kernel: "align_targets", registers: 40},
+		{kernel: "spills", registers: 255, shared: 512, stack: 16, stores: 8, loads: 4}}
 	if err != nil || !slices.Equal(used, want) {
 		t.Errorf("%+v, %v; expected %+v", used, err, want)
 	}
@@ -86,7 +90,8 @@ func TestOccupancy(t *testing.T) {
 	} {
 		u := usage{registers: c.registers, threads: c.threads}
 		if u.occupy(); u.blocks != c.blocks || u.occupancy != c.occupancy {
-			t.Errorf("%d registers, %d threads: %d blocks, %d %%; expected %d, %d %%", c.registers, c.threads, u.blocks, u.occupancy, c.blocks, c.occupancy)
+			t.Errorf("%d registers, %d threads: %d blocks, %d %%; expected %d, %d %%", c.registers, c.threads, u.blocks,
+				u.occupancy, c.blocks, c.occupancy)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Command compile regenerates the PTX, in cuda/devicecode/ptx, of kernels whose source has changed (make kernels). It needs clang 16
-// or later, named by the environment variable CLANG (clang-16), and no CUDA toolkit.
+// Command compile regenerates the PTX, in cuda/devicecode/ptx, of kernels whose source has changed (make kernels). It
+// needs clang 16 or later, named by the environment variable CLANG (clang-16), and no CUDA toolkit.
 package main
 
 import (
@@ -66,7 +66,8 @@ func assemble(source string) ([]byte, error) {
 	}
 	cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80",
 		"-Xclang", "-target-feature", "-Xclang", "+ptx78", "-nocudainc", "-nocudalib",
-		"-std=c++17", "-O3", "-ffp-contract=off", "-Wall", "-Wno-unknown-cuda-version", "-Wno-unused-function", "-I", devicecode.Include(source), "-S", source, "-o", "-")
+		"-std=c++17", "-O3", "-ffp-contract=off", "-Wall", "-Wno-unknown-cuda-version", "-Wno-unused-function", "-I",
+		devicecode.Include(source), "-S", source, "-o", "-")
 	cmd.Stderr = os.Stderr
 	return cmd.Output()
 }

@@ -22,7 +22,8 @@ func (c *Corpus) Dataset() *structured.Dataset { return c.DatasetOf(Matchings) }
 // have no names, so the alphabet is empty.
 func (c *Corpus) DatasetOf(of Outputs) *structured.Dataset {
 	count := c.Len()
-	d := &structured.Dataset{Name: c.Name, Offsets: c.Offsets, Lines: c.Lines, Outputs: make([]int, count+1), Alphabet: structured.NewAlphabet()}
+	d := &structured.Dataset{Name: c.Name, Offsets: c.Offsets, Lines: c.Lines, Outputs: make([]int, count+1),
+		Alphabet: structured.NewAlphabet()}
 	if c.Words != nil {
 		d.Columns, d.ColumnNames = [][]string{c.Words}, []string{wordColumn}
 	}
@@ -31,13 +32,15 @@ func (c *Corpus) DatasetOf(of Outputs) *structured.Dataset {
 		n, m := c.Size(i)
 		pairs[i+1], sources[i+1], d.Outputs[i+1] = pairs[i]+n*m, sources[i]+n, d.Outputs[i]+of.Numbers(n, m)
 	}
-	d.Tables = []*structured.Table{{Name: PairRows, Offsets: pairs, Attributes: c.attributes()}, {Name: SourceRows, Offsets: sources}}
+	d.Tables = []*structured.Table{{Name: PairRows, Offsets: pairs, Attributes: c.attributes()},
+		{Name: SourceRows, Offsets: sources}}
 	if !c.Known() {
 		return d
 	}
 	d.Labels = make([]int32, 0, d.Outputs[count])
 	d.Costs, d.CostRows = structured.Ones(pairs[count]), PairRows
-	gold := &structured.Sparse{Offsets: make([]int, len(c.Links)+1), Index: make([]int32, len(c.Links)), Value: make([]float32, len(c.Links))}
+	gold := &structured.Sparse{Offsets: make([]int, len(c.Links)+1), Index: make([]int32, len(c.Links)),
+		Value: make([]float32, len(c.Links))}
 	for i := range count {
 		n, m := c.Size(i)
 		d.Labels = append(d.Labels, of.Of(n, m, c.LinksOf(i))...)
@@ -97,7 +100,8 @@ func GoldLinks(d *structured.Dataset, i int) []Link {
 
 // Of is the inverse of Corpus.Dataset, without the dense features.
 func Of(d *structured.Dataset) *Corpus {
-	c := &Corpus{Name: d.Name, Words: d.Column(wordColumn), Offsets: d.Offsets, Lines: d.Lines, Sources: make([]int, d.Len())}
+	c := &Corpus{Name: d.Name, Words: d.Column(wordColumn), Offsets: d.Offsets, Lines: d.Lines,
+		Sources: make([]int, d.Len())}
 	known := d.Table(linkRows) != nil
 	if known {
 		c.LinksAt = []int{0}

@@ -33,8 +33,8 @@ func drawCorpus(rng *rand.Rand, pairs int) *alignments.Corpus {
 	return c
 }
 
-// bestMatching returns the largest number of sure links in a one-to-one matching, and the least Σ |(i+½)/n − (j+½)/m| among those,
-// by enumeration.
+// bestMatching returns the largest number of sure links in a one-to-one matching, and the least Σ |(i+½)/n − (j+½)/m|
+// among those, by enumeration.
 func bestMatching(n, m int, links []alignments.Link) (size int, cost float64) {
 	allowed := map[[2]int]bool{}
 	for _, l := range links {
@@ -88,7 +88,8 @@ func TestMatchingIsLargestAndNearestTheDiagonal(t *testing.T) {
 		}
 		wantSize, wantCost := bestMatching(n, m, c.LinksOf(i))
 		if size != wantSize || math.Abs(cost-wantCost) > 1e-9 {
-			t.Fatalf("%d by %d words, links %v: matching %v has %d links at cost %v, expected %d at %v", n, m, c.LinksOf(i), y, size, cost, wantSize, wantCost)
+			t.Fatalf("%d by %d words, links %v: matching %v has %d links at cost %v, expected %d at %v", n, m, c.LinksOf(i), y,
+				size, cost, wantSize, wantCost)
 		}
 	}
 }
@@ -110,7 +111,8 @@ func TestDataset(t *testing.T) {
 	if got := batch.Rows(alignments.PairRows); !reflect.DeepEqual(got, []int{0, 1, 7}) {
 		t.Errorf("pair rows of a batch %v", got)
 	}
-	if got := batch.Rows(alignments.SourceRows); !reflect.DeepEqual(got, []int{0, 1, 3}) || !reflect.DeepEqual(got, batch.Outputs) {
+	if got := batch.Rows(alignments.SourceRows); !reflect.DeepEqual(got, []int{0, 1, 3}) ||
+		!reflect.DeepEqual(got, batch.Outputs) {
 		t.Errorf("source rows of a batch %v, outputs %v", got, batch.Outputs)
 	}
 }
@@ -133,7 +135,8 @@ func TestOfSubset(t *testing.T) {
 		}
 	}
 	unknown := read(t, alignments.Reader{Unlabeled: true}, "a ||| b\n").Dataset()
-	if unknown.Labels != nil || unknown.Costs != nil || alignments.GoldLinks(unknown, 0) != nil || alignments.Of(unknown).Known() {
+	if unknown.Labels != nil || unknown.Costs != nil || alignments.GoldLinks(unknown, 0) != nil ||
+		alignments.Of(unknown).Known() {
 		t.Error("unknown links became known")
 	}
 }
@@ -141,9 +144,11 @@ func TestOfSubset(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	e := alignments.NewEvaluator()
 	// Two sure and one possible link; the first is found, the possible one too, and a wrong one.
-	e.AddLinks([]alignments.Link{sure(0, 0), sure(1, 1), possible(2, 2)}, []alignments.Link{sure(0, 0), sure(2, 2), sure(1, 0)})
+	e.AddLinks([]alignments.Link{sure(0, 0), sure(1, 1), possible(2, 2)},
+		[]alignments.Link{sure(0, 0), sure(2, 2), sure(1, 0)})
 	m := e.Links()
-	want := alignments.Metrics{AER: 1 - (1+2)/5.0, Precision: 2 / 3.0, Recall: 1 / 2.0, F1: 4 / 7.0, Predicted: 3, Sure: 2, Possible: 3, Pairs: 1}
+	want := alignments.Metrics{AER: 1 - (1+2)/5.0, Precision: 2 / 3.0, Recall: 1 / 2.0, F1: 4 / 7.0, Predicted: 3,
+		Sure: 2, Possible: 3, Pairs: 1}
 	if math.Abs(m.F1-want.F1) > 1e-12 {
 		t.Errorf("F1 %v, expected %v", m.F1, want.F1)
 	}

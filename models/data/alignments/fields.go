@@ -28,7 +28,8 @@ func sections(line string) []string {
 			continue
 		}
 		all, from = append(all, line[from:start]), at
-		if (start == 0 || strings.IndexByte(blanks, line[start-1]) >= 0) && (at == len(line) || strings.IndexByte(blanks, line[at]) >= 0) {
+		if (start == 0 || strings.IndexByte(blanks, line[start-1]) >= 0) &&
+			(at == len(line) || strings.IndexByte(blanks, line[at]) >= 0) {
 			apart, fromApart = append(apart, line[fromApart:start]), at
 		}
 	}

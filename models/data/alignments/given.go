@@ -11,7 +11,8 @@ import (
 // may have any. It is bad input if data have no links, or sure links that share a word.
 func KeepLinks(d *structured.Dataset, _ *structured.Alphabet) error {
 	if d.Table(linkRows) == nil {
-		return structured.BadInput("%s: no links to keep; expected a third field of links such as 0-1 in every line, which may be empty, or --links", d.Name)
+		return structured.BadInput("%s: no links to keep; expected a third field of links such as 0-1 in every line, which "+
+			"may be empty, or --links", d.Name)
 	}
 	d.Labels, d.LabelSets = slices.Clone(d.Labels), [][]int32{nil} // the first set allows any
 	for i := range d.Len() {
@@ -23,9 +24,11 @@ func KeepLinks(d *structured.Dataset, _ *structured.Alphabet) error {
 			case !l.Sure:
 				possible[s] = append(possible[s], l.Target+1)
 			case sure[s] > 0:
-				return structured.BadInput("%s: source word %d has sure links to target words %d and %d, expected one: the model links words one to one", d.Where(i), s, sure[s]-1, t)
+				return structured.BadInput("%s: source word %d has sure links to target words %d and %d, expected one: the model "+
+					"links words one to one", d.Where(i), s, sure[s]-1, t)
 			case owner[t] > 0:
-				return structured.BadInput("%s: target word %d has sure links to source words %d and %d, expected one: the model links words one to one", d.Where(i), t, owner[t]-1, s)
+				return structured.BadInput("%s: target word %d has sure links to source words %d and %d, expected one: the model "+
+					"links words one to one", d.Where(i), t, owner[t]-1, s)
 			default:
 				sure[s], owner[t] = l.Target+1, s+1
 			}

@@ -16,7 +16,8 @@ func linked(links ...alignments.Link) *structured.Dataset {
 	return c.Dataset()
 }
 
-// Sure links are kept, possible ones limit a word, and words without links may have any; sure links that share a word are refused.
+// Sure links are kept, possible ones limit a word, and words without links may have any; sure links that share a word
+// are refused.
 func TestKeepLinks(t *testing.T) {
 	d := linked(alignments.Link{0, 2, true}, alignments.Link{1, 0, false}, alignments.Link{1, 1, false})
 	was := d.Labels
@@ -33,9 +34,12 @@ func TestKeepLinks(t *testing.T) {
 		t.Errorf("the gold output of the data became %v", was)
 	}
 	for want, d := range map[string]*structured.Dataset{
-		"source word 0 has sure links to target words 1 and 2":   linked(alignments.Link{0, 1, true}, alignments.Link{0, 2, true}),
-		"target word 2 has sure links to source words 0 and 1":   linked(alignments.Link{0, 2, true}, alignments.Link{1, 2, true}),
-		"no links to keep; expected a third field of links such": (&alignments.Corpus{Name: "x", Offsets: []int{0}}).Dataset(),
+		"source word 0 has sure links to target words 1 and 2": linked(alignments.Link{0, 1, true},
+			alignments.Link{0, 2, true}),
+		"target word 2 has sure links to source words 0 and 1": linked(alignments.Link{0, 2, true},
+			alignments.Link{1, 2, true}),
+		"no links to keep; expected a third field of links such": (&alignments.Corpus{Name: "x",
+			Offsets: []int{0}}).Dataset(),
 	} {
 		if err := alignments.KeepLinks(d, nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -64,7 +64,8 @@ func (l Link) inside(n, m, first int) error {
 			if first == 0 && side.at == side.size {
 				hint = "; words are numbered from 0"
 			}
-			return fmt.Errorf("link %s: %s word %d, expected %d to %d%s", l.text(first), side.name, side.at+first, first, side.size-1+first, hint)
+			return fmt.Errorf("link %s: %s word %d, expected %d to %d%s", l.text(first), side.name, side.at+first,
+				first, side.size-1+first, hint)
 		}
 	}
 	return nil

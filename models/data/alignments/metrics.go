@@ -91,7 +91,8 @@ func (e *Evaluator) Table() string { return e.Links().Table() }
 // General returns the metrics under the names that they have in JSON.
 func (m Metrics) General() structured.Metrics {
 	return structured.Metrics{Measures: []structured.Measure{
-		{Name: "aer", Value: m.AER}, {Name: "precision", Value: m.Precision}, {Name: "recall", Value: m.Recall}, {Name: "f1", Value: m.F1},
+		{Name: "aer", Value: m.AER}, {Name: "precision", Value: m.Precision}, {Name: "recall", Value: m.Recall},
+		{Name: "f1", Value: m.F1},
 		{Name: "predicted", Value: float64(m.Predicted)}, {Name: "sure", Value: float64(m.Sure)},
 		{Name: "possible", Value: float64(m.Possible)}, {Name: "pairs", Value: float64(m.Pairs)},
 	}}
@@ -99,7 +100,8 @@ func (m Metrics) General() structured.Metrics {
 
 // String returns the metrics in one line.
 func (m Metrics) String() string {
-	return fmt.Sprintf("AER %.2f %%, precision %.2f %%, recall %.2f %%, F1 %.2f %%", 100*m.AER, 100*m.Precision, 100*m.Recall, 100*m.F1)
+	return fmt.Sprintf("AER %.2f %%, precision %.2f %%, recall %.2f %%, F1 %.2f %%", 100*m.AER,
+		100*m.Precision, 100*m.Recall, 100*m.F1)
 }
 
 // Table formats the counts and the metrics.

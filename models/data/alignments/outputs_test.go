@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/monotone"
 )
 
-// The path that stands for links is the best of all paths, by enumeration: in sure links, then in pairs without a link, then in the distance from the diagonal.
+// The path that stands for links is the best of all paths, by enumeration: in sure links, then in pairs without a link,
+// then in the distance from the diagonal.
 func TestPath(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 8))
@@ -59,7 +60,8 @@ func TestPathsOfLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range c.Len() {
-		if got := alignments.OfPath(d.Gold(i)); !slices.Equal(got, c.LinksOf(i)) || !slices.Equal(alignments.GoldLinks(d, i), c.LinksOf(i)) {
+		if got := alignments.OfPath(d.Gold(i)); !slices.Equal(got, c.LinksOf(i)) ||
+			!slices.Equal(alignments.GoldLinks(d, i), c.LinksOf(i)) {
 			t.Errorf("links %v, expected %v", got, c.LinksOf(i))
 		}
 		n, m := alignments.Size(d, i)

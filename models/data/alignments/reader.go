@@ -41,14 +41,16 @@ type Reader struct {
 
 // Read reads pairs whose links, if any, are a third field. Errors are structured.BadInput and name the line.
 func (o Reader) Read(r io.Reader, name string) (*Corpus, error) {
-	p := &pairReader{Reader: o, lines: host.NewLines(r, name), c: &Corpus{Name: name}, strict: o.Remarks.Skips() && !o.Unlabeled}
+	p := &pairReader{Reader: o, lines: host.NewLines(r, name), c: &Corpus{Name: name},
+		strict: o.Remarks.Skips() && !o.Unlabeled}
 	if err := p.read(); err != nil {
 		return nil, err
 	}
 	switch c := p.c; {
 	case p.fault == nil && p.linked > 0: // known links
 	case p.fault == nil && !o.Unlabeled:
-		return nil, structured.BadInput("%s: no links, expected lines of source words ||| target words ||| links, or a file of links beside it", name)
+		return nil, structured.BadInput("%s: no links, expected lines of source words ||| target words ||| links, or a "+
+			"file of links beside it", name)
 	case o.Unlabeled:
 		c.Links, c.LinksAt = nil, nil
 	default:
@@ -144,7 +146,8 @@ func (o Reader) readLinks(c *Corpus, leftOut map[int]bool, lines *host.Lines, na
 		return nil, err
 	}
 	if i < c.Len() {
-		return nil, structured.BadInput("%s: ends after line %d, expected %d lines, one per pair of %s", name, lines.Number, all, c.Name)
+		return nil, structured.BadInput("%s: ends after line %d, expected %d lines, one per pair of %s", name,
+			lines.Number, all, c.Name)
 	}
 	if len(keep) < c.Len() {
 		if len(keep) == 0 {

@@ -24,7 +24,8 @@ func sure(i, j int32) alignments.Link     { return alignments.Link{Source: i, Ta
 func possible(i, j int32) alignments.Link { return alignments.Link{Source: i, Target: j} }
 
 func TestRead(t *testing.T) {
-	c := read(t, alignments.Reader{}, "\xef\xbb\xbfdas haus|||. ||| the house ||| 1-1 0-0 1?0 1p1\r\nja\t# ||| yes ||| \na\x00\xff ||| b ||| 0-0:0.83")
+	c := read(t, alignments.Reader{}, "\xef\xbb\xbfdas haus|||. ||| the house ||| 1-1 0-0 1?0 1p1\r\n"+
+		"ja\t# ||| yes ||| \na\x00\xff ||| b ||| 0-0:0.83")
 	want := &alignments.Corpus{
 		Name: "a.pairs", Words: []string{"das", "haus|||.", "the", "house", "ja", "#", "yes", "a\x00\xff", "b"},
 		Offsets: []int{0, 4, 7, 9}, Sources: []int{2, 2, 1}, Lines: []int{1, 2, 3},
@@ -33,7 +34,8 @@ func TestRead(t *testing.T) {
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("read %+v\nexpected %+v", c, want)
 	}
-	if n, m := c.Size(1); n != 2 || m != 1 || c.Source(1)[1] != "#" || c.Target(1)[0] != "yes" || c.Where(2) != "a.pairs:3" {
+	if n, m := c.Size(1); n != 2 || m != 1 || c.Source(1)[1] != "#" || c.Target(1)[0] != "yes" ||
+		c.Where(2) != "a.pairs:3" {
 		t.Errorf("pair 1 has %d by %d words, %v, %v; pair 2 is at %s", n, m, c.Source(1), c.Target(1), c.Where(2))
 	}
 }
@@ -67,7 +69,8 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestUnlabeled(t *testing.T) {
-	for text, known := range map[string]bool{"a ||| b ||| 0-0\n": true, "a ||| b\n": false, "a ||| b ||| 0-7\n": false, "a ||| b\nc ||| d ||| 0-0\n": false} {
+	for text, known := range map[string]bool{"a ||| b ||| 0-0\n": true, "a ||| b\n": false, "a ||| b ||| 0-7\n": false,
+		"a ||| b\nc ||| d ||| 0-0\n": false} {
 		if c := read(t, alignments.Reader{Unlabeled: true}, text); c.Known() != known || c.LinksOf(0) != nil != known {
 			t.Errorf("%q: links known: %v, expected %v", text, c.Known(), known)
 		}
@@ -90,7 +93,8 @@ func TestBadPairs(t *testing.T) {
 		{"a ||| b\n", "a.pairs: no links, expected lines of source words ||| target words ||| links"},
 		{"a ||| b ||| 0-0\na ||| b\n", "a.pairs:2: no links, expected a third field as in the lines before"},
 		{"a ||| b\na ||| b ||| 0-0\n", "a.pairs:2: links, but the lines before have none"},
-		{"a ||| b ||| 0-0\na ||| b c ||| 0-1 0-2\n", "a.pairs:2: link 0-2: target word 2, expected 0 to 1; words are numbered from 0"},
+		{"a ||| b ||| 0-0\na ||| b c ||| 0-1 0-2\n", "a.pairs:2: link 0-2: target word 2, expected 0 to 1; " +
+			"words are numbered from 0"},
 		{"a b ||| b ||| 5?0\n", "a.pairs:1: link 5?0: source word 5, expected 0 to 1"},
 		{"a b ||| b ||| 99999999999999999999-0\n", "a.pairs:1: link 2147483647-0: source word 2147483647, expected 0 to 1"},
 		{"a ||| b ||| 0-x\n", `a.pairs:1: link "0-x", expected source-target such as 0-1`},
@@ -105,7 +109,8 @@ func TestBadPairs(t *testing.T) {
 			t.Errorf("%q: error %v, expected %s", c.text, err, c.message)
 		}
 	}
-	if _, err := (alignments.Reader{First: 1}).Read(strings.NewReader("a ||| b ||| 0-1"), "a.pairs"); err == nil || err.Error() != "a.pairs:1: link 0-1: source word 0, expected 1 to 1" {
+	if _, err := (alignments.Reader{First: 1}).Read(strings.NewReader("a ||| b ||| 0-1"), "a.pairs"); err == nil ||
+		err.Error() != "a.pairs:1: link 0-1: source word 0, expected 1 to 1" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -118,14 +123,16 @@ func TestBadLinks(t *testing.T) {
 		{text, "0-0\n0-1\n", "a.links:2: link 0-1: target word 1, expected 0 to 0"},
 		{"a ||| b ||| 0-0\n", "0-0\n", "a.pairs:1: links here and in a.links, expected one of them"},
 	} {
-		_, err := alignments.Reader{}.ReadWithLinks(strings.NewReader(c.text), "a.pairs", strings.NewReader(c.links), "a.links")
+		_, err := alignments.Reader{}.ReadWithLinks(strings.NewReader(c.text), "a.pairs", strings.NewReader(c.links),
+			"a.links")
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), c.message) {
 			t.Errorf("%q: error %v, expected %s", c.links, err, c.message)
 		}
 		if strings.Contains(c.message, "links here") {
 			continue
 		}
-		got, err := alignments.Reader{Unlabeled: true}.ReadWithLinks(strings.NewReader(c.text), "a.pairs", strings.NewReader(c.links), "a.links")
+		got, err := alignments.Reader{Unlabeled: true}.ReadWithLinks(strings.NewReader(c.text), "a.pairs",
+			strings.NewReader(c.links), "a.links")
 		if err != nil || got.Known() {
 			t.Errorf("%q, unlabeled: %v, links known: %v", c.links, err, got.Known())
 		}
@@ -158,7 +165,8 @@ func FuzzRead(f *testing.F) {
 // Separators need no blanks. A word may hold bars: four, or three where fields have blanks around them.
 func TestSeparators(t *testing.T) {
 	want := read(t, alignments.Reader{}, "a b ||| c d ||| 0-0\n")
-	for _, line := range []string{"a b |||c d ||| 0-0", "a b||| c d |||0-0", "a b|||c d|||0-0", "a b\t|||\tc d\t|||\t0-0", "a b||| c d|||0-0 "} {
+	for _, line := range []string{"a b |||c d ||| 0-0", "a b||| c d |||0-0", "a b|||c d|||0-0", "a b\t|||\tc d\t|||\t0-0",
+		"a b||| c d|||0-0 "} {
 		if c := read(t, alignments.Reader{}, line+"\n"); !reflect.DeepEqual(c, want) {
 			t.Errorf("%q: %+v, expected %+v", line, c, want)
 		}
@@ -166,7 +174,8 @@ func TestSeparators(t *testing.T) {
 			t.Errorf("%q is no pair", line)
 		}
 	}
-	if c := read(t, alignments.Reader{Unlabeled: true}, "it ended 2-1 ||| 2-1\n2-1|||3-1\na |||| b ||| c\n"); c.Len() != 3 || c.Target(2)[0] != "c" {
+	if c := read(t, alignments.Reader{Unlabeled: true},
+		"it ended 2-1 ||| 2-1\n2-1|||3-1\na |||| b ||| c\n"); c.Len() != 3 || c.Target(2)[0] != "c" {
 		t.Errorf("scores are words: %+v", c)
 	}
 	for _, line := range []string{"||| SYM", "a b", "", "a ||| ", "a |||| b"} {
@@ -181,17 +190,23 @@ func TestPairsLeftOut(t *testing.T) {
 	say := remarks.New(true)
 	const text = "a ||| b ||| 0-0\n\nc\nd ||| e ||| 0-1\nf ||| g\nh i ||| j ||| 1-0\nk ||| 0-0\n"
 	c := read(t, alignments.Reader{Remarks: say}, text)
-	if left := say.Reasons(); c.Len() != 2 || !reflect.DeepEqual(c.Lines, []int{1, 6}) || len(c.Links) != 2 || len(left) != 5 ||
-		!strings.HasPrefix(left[0], "a.pairs:2: an empty line") || !strings.HasPrefix(left[2], "a.pairs:4: link 0-1: target word 1") || !strings.HasPrefix(left[3], "a.pairs:5: no links") {
+	if left := say.Reasons(); c.Len() != 2 || !reflect.DeepEqual(c.Lines, []int{1, 6}) ||
+		len(c.Links) != 2 || len(left) != 5 ||
+		!strings.HasPrefix(left[0], "a.pairs:2: an empty line") ||
+		!strings.HasPrefix(left[2], "a.pairs:4: link 0-1: target word 1") ||
+		!strings.HasPrefix(left[3], "a.pairs:5: no links") {
 		t.Errorf("%+v, %q", c, left)
 	}
 	say = remarks.New(true)
-	c, err := alignments.Reader{Remarks: say}.ReadWithLinks(strings.NewReader("a ||| b\nc\nd e ||| f\ng ||| h\n"), "p", strings.NewReader("0-0\n9-9\n1-0\n0-7\n"), "l")
-	if left := say.Reasons(); err != nil || c.Len() != 2 || c.LinksOf(1)[0].Source != 1 || !reflect.DeepEqual(c.Lines, []int{1, 3}) || len(left) != 2 || !strings.HasPrefix(left[1], "l:4: link 0-7") {
+	c, err := alignments.Reader{Remarks: say}.ReadWithLinks(strings.NewReader("a ||| b\nc\nd e ||| f\ng ||| h\n"), "p",
+		strings.NewReader("0-0\n9-9\n1-0\n0-7\n"), "l")
+	if left := say.Reasons(); err != nil || c.Len() != 2 || c.LinksOf(1)[0].Source != 1 ||
+		!reflect.DeepEqual(c.Lines, []int{1, 3}) || len(left) != 2 || !strings.HasPrefix(left[1], "l:4: link 0-7") {
 		t.Errorf("%+v, %v, %q", c, err, left)
 	}
 	for _, bad := range []string{"x\ny\n", "a ||| b ||| 0-9\n"} {
-		if _, err := (alignments.Reader{Remarks: remarks.New(true)}).Read(strings.NewReader(bad), "p"); !structured.IsBadInput(err) {
+		if _, err := (alignments.Reader{Remarks: remarks.New(true)}).Read(strings.NewReader(bad),
+			"p"); !structured.IsBadInput(err) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

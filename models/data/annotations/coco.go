@@ -151,8 +151,8 @@ func (in *cocoReader) addImage(index int, m cocoImage) error {
 	}
 	in.images[*m.ID] = len(in.set.Images)
 	in.set.Images = append(in.set.Images, Image{
-		ID: *m.ID, Path: filepath.Join(in.folder, filepath.FromSlash(m.FileName)), Width: m.Width, Height: m.Height, Place: place,
-		folder: in.folder, named: m.FileName,
+		ID: *m.ID, Path: filepath.Join(in.folder, filepath.FromSlash(m.FileName)), Width: m.Width,
+		Height: m.Height, Place: place, folder: in.folder, named: m.FileName,
 	})
 	return nil
 }
@@ -195,7 +195,8 @@ func (in *cocoReader) attach(o *pendingObject) error {
 	}
 	class, known := in.classes[*o.CategoryID]
 	if !known {
-		return structured.BadInput("%s: category_id %d is not in categories: %s", o.Place(), *o.CategoryID, structured.SomeOf(in.set.ClassNames()))
+		return structured.BadInput("%s: category_id %d is not in categories: %s", o.Place(), *o.CategoryID,
+			structured.SomeOf(in.set.ClassNames()))
 	}
 	box, err := cornerAndSize(o.Box, o)
 	if err != nil {

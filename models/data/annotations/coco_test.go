@@ -35,11 +35,13 @@ func TestCOCO(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Images) != 3 || s.Images[0].ID != 4 || s.Images[2].ID != 9 || s.Images[0].Path != filepath.Join(dir, "sub", "four.png") {
+	if len(s.Images) != 3 || s.Images[0].ID != 4 || s.Images[2].ID != 9 ||
+		s.Images[0].Path != filepath.Join(dir, "sub", "four.png") {
 		t.Fatalf("images %+v", s.Images)
 	}
 	dogs, counts, err := s.Single("dog", false, true, nil)
-	if err != nil || counts != (Counts{Used: 1, None: 1, Crowd: 1}) || dogs[0].Gold.Truth() != (boxes.Truth{Box: boxes.Box{X: 10.5, Y: 20, Width: 30.25, Height: 40}, Area: 800.5}) {
+	if err != nil || counts != (Counts{Used: 1, None: 1, Crowd: 1}) ||
+		dogs[0].Gold.Truth() != (boxes.Truth{Box: boxes.Box{X: 10.5, Y: 20, Width: 30.25, Height: 40}, Area: 800.5}) {
 		t.Errorf("dogs: %v, %+v, %+v", err, counts, dogs)
 	}
 	if got := counts.Describe("dog"); got != "1 image with one dog; not used: 1 with a crowd, 1 without" {
@@ -77,11 +79,13 @@ func TestCOCO(t *testing.T) {
 
 // An image may have one pixel, and one that is all box; one without pixels is refused.
 func TestCOCOOfOnePixel(t *testing.T) {
-	for size, fine := range map[string]bool{`"width": 1, "height": 1`: true, `"width": 1, "height": 0`: false, `"width": 0, "height": 1`: false} {
+	for size, fine := range map[string]bool{`"width": 1, "height": 1`: true, `"width": 1, "height": 0`: false,
+		`"width": 0, "height": 1`: false} {
 		text := `{"images": [{"id": 1, "file_name": "a.png", ` + size + `}], "categories": [{"id": 1, "name": "dot"}],
 			"annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, 1, 1], "area": 1}]}`
 		dir := write(t, map[string]string{"a.json": text, "a.png": ""})
-		if _, err := (COCO{}).Read(filepath.Join(dir, "a.json")); fine != (err == nil) || err != nil && !strings.Contains(err.Error(), "expected at least one pixel") {
+		if _, err := (COCO{}).Read(filepath.Join(dir, "a.json")); fine != (err == nil) || err != nil &&
+			!strings.Contains(err.Error(), "expected at least one pixel") {
 			t.Errorf("%s: %v", size, err)
 		}
 	}
@@ -104,19 +108,23 @@ func TestBadCOCO(t *testing.T) {
 		{instead(`"images"`, `"pictures"`), `a.json: no list "images"`},
 		{instead(`"info"`, `"images"`), "a.json: images: {, expected ["},
 		{instead(`"categories": [`, `"annotations": [`), `two fields "annotations"`},
-		{instead(`"id": 4, "file_name"`, `"id": 9, "file_name"`), "a.json: images[1]: id 9 is that of a.json: images[0], too"},
-		{instead(`"id": 2, "image_id"`, `"id": 1, "image_id"`), "a.json: annotations[1]: id 1 is that of annotations[0], too"},
+		{instead(`"id": 4, "file_name"`, `"id": 9, "file_name"`),
+			"a.json: images[1]: id 9 is that of a.json: images[0], too"},
+		{instead(`"id": 2, "image_id"`, `"id": 1, "image_id"`), "a.json: annotations[1]: id 1 is that " +
+			"of annotations[0], too"},
 		{instead(`"id": 19`, `"id": 18`), "a.json: categories[2]: id 18 is that of dog, too"},
 		{instead(`"emu"`, `"dog"`), `a.json: categories[2]: there are two categories "dog"`},
 		{instead(`"image_id": 9`, `"image_id": 10`), "a.json: annotations[0]: image_id 10 is not in images"},
-		{instead(`"category_id": 17`, `"category_id": 16`), "a.json: annotations[2]: category_id 16 is not in categories: cat, dog, emu"},
+		{instead(`"category_id": 17`, `"category_id": 16`), "a.json: annotations[2]: category_id 16 is not in " +
+			"categories: cat, dog, emu"},
 		{instead(`"image_id": 9, `, ``), "a.json: annotations[0]: no image_id"},
 		{instead(`[1, 2, 3, 4]`, `[1, 2, 3]`), "a.json: annotations[2]: bbox has 3 numbers, expected 4"},
 		{instead(`[1, 2, 3, 4]`, `[1, 2, 0, 4]`), "a.json: annotations[2]: box [x 1, y 2, width 0, height 4] is empty"},
 		{instead(`[1, 2, 3, 4]`, `[1, 2, 3, -4]`), "a.json: annotations[2]: box [x 1, y 2, width 3, height -4] is inverted"},
 		{instead(`[1, 2, 3, 4]`, `[62.5, 2, 3, 4]`), "is outside the image, expected it within 64 × 64 pixels"},
 		{instead(`"nine.png"`, `9`), "a.json: images[0]: file_name is a JSON number, expected a string"},
-		{instead(`"bbox": [1, 2, 3, 4]`, `"bbox": "1 2 3 4"`), "a.json: annotations[2]: bbox is a JSON string, expected a list of numbers"},
+		{instead(`"bbox": [1, 2, 3, 4]`, `"bbox": "1 2 3 4"`), "a.json: annotations[2]: bbox is a JSON string, " +
+			"expected a list of numbers"},
 		{instead(`"width": 100`, `"width": 0`), "a.json: images[0]: width 0 and height 80"},
 		{instead(`"file_name": "nine.png", `, ``), "a.json: images[0]: no id or no file_name"},
 		{instead(`"image_id": 9,`, `"image_id": 9;`), "a.json: annotations[0]: byte"},

@@ -108,7 +108,8 @@ func (f jsonFile) end() error {
 // cornerAndSize converts COCO's list of four numbers.
 func cornerAndSize(bbox []float64, of interface{ Place() string }) (boxes.Box, error) {
 	if len(bbox) != 4 {
-		return boxes.Box{}, structured.BadInput("%s: bbox has %d numbers, expected 4: x, y, width and height", of.Place(), len(bbox))
+		return boxes.Box{}, structured.BadInput("%s: bbox has %d numbers, expected 4: x, y, width and height", of.Place(),
+			len(bbox))
 	}
 	return boxes.Box{X: bbox[0], Y: bbox[1], Width: bbox[2], Height: bbox[3]}, nil
 }

@@ -47,7 +47,8 @@ func readBoxLines(in *bufio.Reader, name string) (all []Result, err error) {
 		}
 		r := Result{file: name, line: line}
 		if err := json.Unmarshal(text, &l); err != nil {
-			return nil, structured.BadInput("%s: %w; expected id and box on each line, or a list of COCO's results", r.Place(), err)
+			return nil, structured.BadInput("%s: %w; expected id and box on each line, or a list of COCO's results", r.Place(),
+				err)
 		}
 		id := string(bytes.Trim(l.ID, `"`))
 		number, err := strconv.ParseInt(id, 10, 64)
@@ -127,7 +128,8 @@ func (s *Set) classOf(results []Result, class string) (string, error) {
 		switch r := &results[k]; {
 		case r.ClassID == 0 || r.ClassID == id:
 		case id != 0:
-			return "", structured.BadInput("%s: category_id %d, expected %d as before; --class NAME chooses one class", r.Place(), r.ClassID, id)
+			return "", structured.BadInput("%s: category_id %d, expected %d as before; --class NAME chooses one class",
+				r.Place(), r.ClassID, id)
 		default:
 			if id = r.ClassID; !slices.ContainsFunc(s.Classes, func(c Class) bool { return c.ID == id }) {
 				return "", structured.BadInput("%s: category_id %d is not a class of %s, which has %s",
@@ -136,7 +138,8 @@ func (s *Set) classOf(results []Result, class string) (string, error) {
 		}
 	}
 	if id == 0 && len(s.Classes) != 1 {
-		return "", structured.BadInput("%s: the predicted boxes name no category_id; choose a class with --class: %s", s.Name, structured.SomeOf(s.ClassNames()))
+		return "", structured.BadInput("%s: the predicted boxes name no category_id; choose a class with --class: %s", s.Name,
+			structured.SomeOf(s.ClassNames()))
 	}
 	for _, c := range s.Classes {
 		if id == 0 || c.ID == id {

@@ -104,7 +104,8 @@ func (s *Set) Candidates(examples []Example, results []Result, class string, mos
 	}
 	for i, e := range examples {
 		if len(all[i]) == 0 {
-			return nil, structured.BadInput("%s: no candidate box of class %s for this image (id %d), expected at least one", e.Place, class, e.ID)
+			return nil, structured.BadInput("%s: no candidate box of class %s for this image (id %d), expected at least one",
+				e.Place, class, e.ID)
 		}
 	}
 	return all, nil

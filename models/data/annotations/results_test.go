@@ -15,7 +15,8 @@ func TestResults(t *testing.T) {
 		{"image_id": 9, "category_id": 18, "bbox": [0.3333333333333333, 2, 3, 4], "score": 0.1},
 		{"image_id": 4, "category_id": 17, "bbox": [0, 2, 3, 4], "score": -1e-9}
 	]`: {
-		{ImageID: 9, ClassID: 18, Detection: boxes.Detection{Box: boxes.Box{X: 1.0 / 3, Y: 2, Width: 3, Height: 4}, Score: 0.1}},
+		{ImageID: 9, ClassID: 18,
+			Detection: boxes.Detection{Box: boxes.Box{X: 1.0 / 3, Y: 2, Width: 3, Height: 4}, Score: 0.1}},
 		{ImageID: 4, ClassID: 17, Detection: boxes.Detection{Box: boxes.Box{X: 0, Y: 2, Width: 3, Height: 4}, Score: -1e-9}},
 	}} {
 		got, err := readResults(strings.NewReader(text), "a.json")
@@ -31,9 +32,11 @@ func TestResults(t *testing.T) {
 		`[{"image_id": 1, "bbox": [1, 2, 3]}]`:                            "a.json: [0]: bbox has 3 numbers",
 		`[{"image_id": 1, "bbox": [1, 2, 3, 4]}`:                          "the file ends too early",
 		`{"images": []}`:                                                  "a.json: {, expected [",
-		`[{"image_id": "x"}]`:                                             "a.json: [0]: image_id is a JSON string, expected an integer",
+		`[{"image_id": "x"}]`: "a.json: [0]: image_id is a JSON " +
+			"string, expected an integer",
 	} {
-		if _, err := readResults(strings.NewReader(text), "a.json"); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, err := readResults(strings.NewReader(text), "a.json"); !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %s", text, err, want)
 		}
 	}
@@ -68,12 +71,14 @@ func TestCandidates(t *testing.T) {
 		t.Errorf("%v: %v, expected %v", err, got, want)
 	}
 	for text, want := range map[string]string{
-		`[{"image_id": 4, "bbox": [0, 0, 9, 9]}]`:   "pets.json: images[0]: no candidate box of class dog for this image (id 9)",
+		`[{"image_id": 4, "bbox": [0, 0, 9, 9]}]`: "pets.json: images[0]: no candidate box of class " +
+			"dog for this image (id 9)",
 		`[{"image_id": 7, "bbox": [0, 0, 9, 9]}]`:   "c.json: [0]: image_id 7 is not one of",
 		`[{"image_id": 9, "bbox": [95, 0, 9, 9]}]`:  "c.json: [0]: box [x 95, y 0, width 9, height 9] is outside the image",
 		`[{"image_id": 9, "bbox": [95, 0, -9, 9]}]`: "inverted",
 	} {
-		if _, err := s.Candidates(dogs, read(text), "dog", 0); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, err := s.Candidates(dogs, read(text), "dog", 0); !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %s", text, err, want)
 		}
 	}

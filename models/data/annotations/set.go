@@ -91,7 +91,8 @@ func (e *Example) Upright(say *remarks.Remarks) {
 		return
 	}
 	say.Done(remarks.Turned, e.Path)
-	if width, height := h.Stored.Size(e.Width, e.Height); h.Stored.Swaps() && e.Width != e.Height && width == h.Width && height == h.Height {
+	if width, height := h.Stored.Size(e.Width, e.Height); h.Stored.Swaps() && e.Width != e.Height &&
+		width == h.Width && height == h.Height {
 		say.Doubt(remarks.TurnedBox, e.Place)
 		e.Gold.Box = h.Stored.TurnBox(e.Gold.Box, e.Width, e.Height)
 		e.Width, e.Height, e.Annotated = h.Width, h.Height, h.Stored
@@ -136,7 +137,8 @@ func (c Counts) Describe(class string) string {
 	for _, r := range []struct {
 		n    int
 		what string
-	}{{c.Several, "with several"}, {c.Crowd, "with a crowd"}, {c.Bad, "with bad annotations"}, {c.Difficult, "with a difficult one"}, {c.None, "without"}} {
+	}{{c.Several, "with several"}, {c.Crowd, "with a crowd"}, {c.Bad, "with bad annotations"},
+		{c.Difficult, "with a difficult one"}, {c.None, "without"}} {
 		if r.n > 0 {
 			rest = append(rest, fmt.Sprintf("%d %s", r.n, r.what))
 		}

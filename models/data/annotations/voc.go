@@ -26,7 +26,8 @@ import (
 
 // VOC reads PASCAL VOC's annotations: one XML file per image.
 type VOC struct {
-	Images  string           // folder of the images; "" is JPEGImages beside the folder of the annotations, or else that folder itself
+	// folder of the images; "" is JPEGImages beside the folder of the annotations, or else that folder itself
+	Images  string
 	Remarks *remarks.Remarks // on annotations; nil refuses bad ones
 }
 
@@ -193,7 +194,8 @@ func readVOC(r io.Reader, name, folder string, say *remarks.Remarks) (Image, err
 		}
 		e, err := htmlindex.Get(charset)
 		if err != nil {
-			return nil, fmt.Errorf("encoding %q, expected UTF-8 or another that browsers know, such as ISO-8859-1 or GBK", charset)
+			return nil, fmt.Errorf("encoding %q, expected UTF-8 or another that browsers know, such as ISO-8859-1 or GBK",
+				charset)
 		}
 		return e.NewDecoder().Reader(in), nil
 	}

@@ -49,7 +49,8 @@ func write(t *testing.T, files map[string]string) string {
 func TestVOC(t *testing.T) {
 	second := strings.NewReplacer("000012", "000007", "cat", "dog").Replace(vocDog)
 	dir := write(t, map[string]string{
-		"Annotations/000012.xml": vocDog, "Annotations/000007.xml": second, "JPEGImages/000012.jpg": "", "JPEGImages/000007.jpg": "",
+		"Annotations/000012.xml": vocDog, "Annotations/000007.xml": second, "JPEGImages/000012.jpg": "",
+		"JPEGImages/000007.jpg": "",
 	})
 	for _, folder := range []string{dir, filepath.Join(dir, "Annotations")} {
 		s, err := VOC{}.Read(folder)
@@ -64,15 +65,18 @@ func TestVOC(t *testing.T) {
 			t.Errorf("classes %v", s.Classes)
 		}
 		o := s.Images[1].Objects
-		if len(o) != 2 || o[0].Box != (boxes.Box{X: 155, Y: 96, Width: 196, Height: 174}) || o[1].Box != (boxes.Box{X: 0, Y: 0.5, Width: 500, Height: 332.5}) || o[0].Difficult || !o[1].Difficult ||
+		if len(o) != 2 || o[0].Box != (boxes.Box{X: 155, Y: 96, Width: 196, Height: 174}) ||
+			o[1].Box != (boxes.Box{X: 0, Y: 0.5, Width: 500, Height: 332.5}) || o[0].Difficult || !o[1].Difficult ||
 			!strings.HasSuffix(o[1].Place, "000012.xml:12") {
 			t.Errorf("objects %+v", o)
 		}
 		examples, counts, err := s.Single("dog", false, true, nil)
-		if err != nil || len(examples) != 1 || examples[0].ID != 12 || examples[0].Gold.Class != "dog" || counts != (Counts{Used: 1, Several: 1}) {
+		if err != nil || len(examples) != 1 || examples[0].ID != 12 || examples[0].Gold.Class != "dog" ||
+			counts != (Counts{Used: 1, Several: 1}) {
 			t.Errorf("%v: dogs %+v, %+v", err, examples, counts)
 		}
-		if _, counts, err := s.Single("cat", false, true, nil); !structured.IsBadInput(err) || counts != (Counts{Difficult: 1, None: 1}) ||
+		if _, counts, err := s.Single("cat", false, true, nil); !structured.IsBadInput(err) ||
+			counts != (Counts{Difficult: 1, None: 1}) ||
 			!strings.Contains(err.Error(), "0 images with one cat; not used: 1 with a difficult one, 1 without") {
 			t.Errorf("cats: %v, %+v", err, counts)
 		}
@@ -133,7 +137,8 @@ func TestBadVOC(t *testing.T) {
 		{without("<name>dog</name>"), ":6: an object without <name>"},
 		{without("<xmin>156</xmin>"), ":6: no <bndbox> with xmin"},
 		{instead("<xmin>156", "<xmin>353"), ":6: box [x 352, y 96, width -1, height 174] is inverted"},
-		{instead("<xmax>351", "<xmax>502"), ":6: box [x 155, y 96, width 347, height 174] is outside the image, expected it within 500 × 333 pixels"},
+		{instead("<xmax>351", "<xmax>502"), ":6: box [x 155, y 96, width 347, height 174] is outside the image, expected " +
+			"it within 500 × 333 pixels"},
 		{instead("<xmax>351", "<xmax>NaN"), `"NaN", expected a number`},
 		{without("<size><width>500</width><height>333</height><depth>3</depth></size>"), "no image file"},
 	} {
@@ -145,7 +150,8 @@ func TestBadVOC(t *testing.T) {
 		if err == nil {
 			_, _, err = s.Single("dog", false, true, nil)
 		}
-		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), filepath.Join(dir, "000012.xml")+":") || !strings.Contains(err.Error(), c.want) {
+		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), filepath.Join(dir, "000012.xml")+":") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v\nexpected %s", err, c.want)
 		}
 	}
@@ -157,8 +163,10 @@ func TestBadVOC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for class, want := range map[string]string{"dog": "000012.xml: no image file", "horse": `no class "horse", expected one of: cat, dog`} {
-		if _, _, err := s.Single(class, false, true, nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+	for class, want := range map[string]string{"dog": "000012.xml: no image file",
+		"horse": `no class "horse", expected one of: cat, dog`} {
+		if _, _, err := s.Single(class, false, true, nil); !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %s", class, err, want)
 		}
 	}

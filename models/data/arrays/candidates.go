@@ -42,7 +42,8 @@ type CandidateReader struct {
 	Shape     []int // of a candidate's features, if the training data determines it, else nil
 	Unlabeled bool  // ignore the array gold, which is then optional
 
-	Remarks *remarks.Remarks // that leave bad images out; nil refuses them. Errors of what says where images begin and end are of the whole file
+	// that leave bad images out; nil refuses them. Errors of what says where images begin and end are of the whole file
+	Remarks *remarks.Remarks
 }
 
 // Open opens an archive and reads all but the features. Errors name the array, what it holds and what was expected.
@@ -174,7 +175,8 @@ func (in candidateReader) imageSizes() error {
 		for i := range in.c.Len() {
 			width, height := values[2*i], values[2*i+1]
 			if width < 1 || height < 1 || width > most || height > most {
-				if err := in.faults.of(i, a.bad("[%d] is %d × %d, expected pixels from 1 to %d", i, width, height, most)); err != nil {
+				if err := in.faults.of(i,
+					a.bad("[%d] is %d × %d, expected pixels from 1 to %d", i, width, height, most)); err != nil {
 					return err
 				}
 			}

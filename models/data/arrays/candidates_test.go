@@ -111,7 +111,8 @@ func TestCandidates(t *testing.T) {
 	half := goodCandidates()
 	half.features = []Half{NewHalf(1), NewHalf(2), NewHalf(3), NewHalf(4), NewHalf(5), NewHalf(-6)}
 	for name, content := range map[string][]byte{
-		"features": goodCandidates().write(t), "maps": maps.write(t), "half": half.write(t), "compressed": compressed(t, half.write(t)),
+		"features": goodCandidates().write(t), "maps": maps.write(t), "half": half.write(t),
+		"compressed": compressed(t, half.write(t)),
 	} {
 		c, err := CandidateReader{}.Open(inFile(t, content))
 		if err != nil {
@@ -125,10 +126,12 @@ func TestCandidates(t *testing.T) {
 		if err := c.Features.Read(got, 1, 3); err != nil || !slices.Equal(got, []float32{3, 4, 5, -6}) {
 			t.Errorf("%s: rows 1 and 2 are %v, %v", name, got, err)
 		}
-		if !slices.Equal(c.Features.Shape(), want) || c.Features.Len() != 3 || c.Features.Width() != 2 || c.Features.packed != (name == "compressed") {
+		if !slices.Equal(c.Features.Shape(), want) || c.Features.Len() != 3 || c.Features.Width() != 2 ||
+			c.Features.packed != (name == "compressed") {
 			t.Errorf("%s: %d rows of shape %v, in memory: %v", name, c.Features.Len(), c.Features.Shape(), c.Features.packed)
 		}
-		if !slices.Equal(c.Offsets, []int{0, 2, 3}) || !slices.Equal(c.IDs, []string{"a", "b"}) || !reflect.DeepEqual(c.Sizes, [][2]int{{10, 12}, {5, 6}}) ||
+		if !slices.Equal(c.Offsets, []int{0, 2, 3}) || !slices.Equal(c.IDs, []string{"a", "b"}) ||
+			!reflect.DeepEqual(c.Sizes, [][2]int{{10, 12}, {5, 6}}) ||
 			c.Boxes[2] != (boxes.Box{X: 1, Y: 2, Width: 3.5, Height: 4}) || c.Gold[1] != (boxes.Box{Width: 4, Height: 4.5}) {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -160,9 +163,11 @@ func TestBadCandidates(t *testing.T) {
 		{func(c *candidateArrays) { c.shape = []int{3, 2, 1} }, "features has rows of shape [2 1]"},
 		{func(c *candidateArrays) { c.name = "maps" }, "maps has rows of shape [2]"},
 		{func(c *candidateArrays) { c.shape = []int{6, 1} }, "features of shape [1], expected [2] as in the training data"},
-		{func(c *candidateArrays) { c.shape = []int{4, 2} }, "features has 24 bytes of numbers, expected 32 for its shape [4 2]"},
+		{func(c *candidateArrays) { c.shape = []int{4, 2} }, "features has 24 bytes of numbers, expected " +
+			"32 for its shape [4 2]"},
 		{func(c *candidateArrays) { c.sizes = []int64{3, 0} }, "sizes[1] is 0, expected at least one candidate"},
-		{func(c *candidateArrays) { c.sizes = []int64{2, 2} }, "sizes sum to more than the 3 candidates that have features, from image 1"},
+		{func(c *candidateArrays) { c.sizes = []int64{2, 2} }, "sizes sum to more than the 3 candidates that have " +
+			"features, from image 1"},
 		{func(c *candidateArrays) { c.sizes = []int64{1, 1} }, "sizes sum to 2, expected the 3 candidates"},
 		{func(c *candidateArrays) { c.images = c.images[:2] }, "image_sizes has shape [1 2], expected [2 2]"},
 		{func(c *candidateArrays) { c.images[2] = 0 }, "image_sizes[1] is 0 × 6"},
@@ -197,7 +202,8 @@ func TestBadCandidates(t *testing.T) {
 
 func TestRowsThatAreNotFinite(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
-	for _, features := range []any{[]float32{1, 2, 3, nan, 5, 6}, []float32{1, 2, 3, inf, 5, 6}, []Half{0, 0, 0, NewHalf(nan), 0, 0}, []Half{0, 0, 0, NewHalf(inf), 0, 0}} {
+	for _, features := range []any{[]float32{1, 2, 3, nan, 5, 6}, []float32{1, 2, 3, inf, 5, 6},
+		[]Half{0, 0, 0, NewHalf(nan), 0, 0}, []Half{0, 0, 0, NewHalf(inf), 0, 0}} {
 		arrays := goodCandidates()
 		arrays.features = features
 		c, err := CandidateReader{}.Open(inFile(t, arrays.write(t)))
@@ -219,7 +225,8 @@ func TestRowsTogether(t *testing.T) {
 	const n, width = 6, pieceBytes/4 + 1000
 	for _, kind := range []string{"<f4", "<f2", ">f8"} {
 		path := filepath.Join(t.TempDir(), "f.npy")
-		if err := os.WriteFile(path, npy(kind, n, width, func(i int) float64 { return float64(i % 2000) }), 0o666); err != nil {
+		if err := os.WriteFile(path, npy(kind, n, width, func(i int) float64 { return float64(i % 2000) }),
+			0o666); err != nil {
 			t.Fatal(err)
 		}
 		rows, file, err := openRows(path)
@@ -254,8 +261,9 @@ func TestBadRows(t *testing.T) {
 	zero := func(int) float64 { return 0 }
 	good := npy("<f4", 3, 2, zero)
 	for want, path := range map[string]string{
-		`holds "<c4", expected numbers`:              write(bytes.Replace(good, []byte("<f4"), []byte("<c4"), 1)),
-		"in Fortran's order, expected C's":           write(bytes.Replace(good, []byte("False, 'shape': (3, 2), }"), []byte("True, 'shape': (3, 2), } "), 1)),
+		`holds "<c4", expected numbers`: write(bytes.Replace(good, []byte("<f4"), []byte("<c4"), 1)),
+		"in Fortran's order, expected C's": write(bytes.Replace(good, []byte("False, 'shape': (3, 2), }"),
+			[]byte("True, 'shape': (3, 2), } "), 1)),
 		"has 23 bytes of numbers, expected 24":       write(good[:len(good)-1]),
 		"has shape [0 2], expected at least one row": write(npy("<f4", 0, 2, zero)),
 		"not an npy array":                           write([]byte("hello, hello")),
@@ -272,7 +280,8 @@ func BenchmarkRows(b *testing.B) {
 	for _, kind := range []string{"<f4", "<f2"} {
 		b.Run(kind[1:], func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "f.npy")
-			if err := os.WriteFile(path, npy(kind, n, width, func(i int) float64 { return float64(i % 100) }), 0o666); err != nil {
+			if err := os.WriteFile(path, npy(kind, n, width, func(i int) float64 { return float64(i % 100) }),
+				0o666); err != nil {
 				b.Fatal(err)
 			}
 			rows, file, err := openRows(path)
@@ -293,7 +302,8 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// openRows opens a plain .npy file with float16, float32 or float64 numbers. The caller closes it when it no longer reads rows.
+// openRows opens a plain .npy file with float16, float32 or float64 numbers. The caller closes it when it no longer
+// reads rows.
 func openRows(path string) (*Rows, io.Closer, error) {
 	f, err := openFile(path)
 	if err != nil {
@@ -310,7 +320,8 @@ func openRows(path string) (*Rows, io.Closer, error) {
 func npy(kind string, n, width int, value func(i int) float64) []byte {
 	var b bytes.Buffer
 	b.WriteString("\x93NUMPY\x01\x00\x76\x00")
-	header := []byte("{'descr': '" + kind + "', 'fortran_order': False, 'shape': (" + strconv.Itoa(n) + ", " + strconv.Itoa(width) + "), }")
+	header := []byte("{'descr': '" + kind + "', 'fortran_order': False, 'shape': (" + strconv.Itoa(n) + ", " +
+		strconv.Itoa(width) + "), }")
 	b.Write(header)
 	b.WriteString(strings.Repeat(" ", 0x75-len(header)) + "\n")
 	for i := range n * width {

@@ -32,9 +32,10 @@ type Dense struct {
 	Alphabet  *structured.Alphabet // the known labels, which must contain label_names; nil means the file's own labels
 	Unlabeled bool                 // ignore gold labels and weights: the array labels is optional
 	Weighted  bool                 // read weights although gold labels are ignored
-	Checked   bool                 // ReadFile reads all features once: they are finite, and what the archive's checksum says
-	InMemory  bool                 // ReadFile reads all features into memory, once
-	Partial   bool                 // labels that are strings may be partial (text.ReadPartialLabels)
+	// ReadFile reads all features once: they are finite, and what the archive's checksum says
+	Checked  bool
+	InMemory bool // ReadFile reads all features into memory, once
+	Partial  bool // labels that are strings may be partial (text.ReadPartialLabels)
 
 	Remarks *remarks.Remarks // on chains; nil refuses bad ones
 	Strict  bool             // bad labels and weights are errors of the whole file, whatever Remarks leave out
@@ -47,7 +48,8 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.read(denseReader{archive: archive, d: &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}, faults: newFaults(c.Remarks)})
+	return c.read(denseReader{archive: archive, d: &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim},
+		layout: &layout{}, faults: newFaults(c.Remarks)})
 }
 
 // ReadFile is Read of a file on disk whose features stay there, where np.savez wrote them in C order: the data set has
@@ -58,7 +60,8 @@ func (c Dense) ReadFile(path string) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := denseReader{archive: archive, d: &structured.Dataset{Name: path, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}, faults: newFaults(c.Remarks)}
+	in := denseReader{archive: archive, d: &structured.Dataset{Name: path, Alphabet: c.Alphabet, Dim: c.Dim},
+		layout: &layout{}, faults: newFaults(c.Remarks)}
 	if in.rows = storedFeatures(archive, f, c.Dim); in.rows != nil && (c.Checked || c.InMemory) {
 		if c.InMemory {
 			in.loaded = make([]float32, in.rows.Len()*in.rows.Width())
@@ -249,7 +252,8 @@ func (in denseReader) matrix(name, kind string, known int) (x denseMatrix, err e
 		for i, v := range x.values {
 			if v-v != 0 { // NaN or ±∞
 				row := i / a.shape[1]
-				if err := in.faults.row(row, a.bad("[%d,%d] is %v, expected a finite number (in float32)", row, i%a.shape[1], v)); err != nil {
+				if err := in.faults.row(row,
+					a.bad("[%d,%d] is %v, expected a finite number (in float32)", row, i%a.shape[1], v)); err != nil {
 					return err
 				}
 			}
@@ -413,7 +417,8 @@ func (in denseReader) numberNames(a *npyArray, labels, names []string) ([]int, [
 	for i, name := range labels {
 		l, known := number[name]
 		if !known {
-			if err := in.fault(i, a.bad("[%d] is %q, which is not one of the known ones: %s", i, name, structured.SomeOf(names))); err != nil {
+			if err := in.fault(i,
+				a.bad("[%d] is %q, which is not one of the known ones: %s", i, name, structured.SomeOf(names))); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -442,7 +447,8 @@ func (in denseReader) setLabels(a *npyArray, labels []int, names []string, unkno
 			continue
 		}
 		if d.Labels[i] = d.Alphabet.Index(names[l]); d.Labels[i] < 0 {
-			if err := in.fault(i, a.bad("[%d] is %d, %q, which is not one of the known ones: %s", i, l, names[l], structured.SomeOf(d.Alphabet.Names()))); err != nil {
+			if err := in.fault(i, a.bad("[%d] is %d, %q, which is not one of the known ones: %s", i, l, names[l],
+				structured.SomeOf(d.Alphabet.Names()))); err != nil {
 				return err
 			}
 		}

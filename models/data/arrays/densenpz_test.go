@@ -97,7 +97,8 @@ func TestDenseLayouts(t *testing.T) {
 			values = []float32{1, 4, 2, 5, 3, 6}
 		}
 		for _, lengths := range [][2]any{
-			{"|i1;False;1,", []int8{2}}, {">u2;False;1,", []uint16{2}}, {"<i4;False;1", []int32{2}}, {"<u8;False;1,", []uint64{2}},
+			{"|i1;False;1,", []int8{2}}, {">u2;False;1,", []uint16{2}}, {"<i4;False;1", []int32{2}},
+			{"<u8;False;1,", []uint64{2}},
 		} {
 			file := rawNPZ(t, map[string][2]any{
 				"features": {descr, values}, "lengths": lengths, "labels": {"|u1;False;2,", []uint8{7, 0}},
@@ -130,7 +131,8 @@ func TestDenseConversions(t *testing.T) {
 		{"|b1", []uint8{0, 1}, []float32{0, 1}},
 	} {
 		file := rawNPZ(t, map[string][2]any{
-			"features": {c.descr + ";False;2, 1", c.values}, "lengths": {"<i8;False;1,", []int64{2}}, "labels": {"<i8;False;2,", []int64{0, 1}},
+			"features": {c.descr + ";False;2, 1", c.values}, "lengths": {"<i8;False;1,", []int64{2}},
+			"labels": {"<i8;False;2,", []int64{0, 1}},
 		})
 		if d, err := readDense(t, Dense{}, file); err != nil || !reflect.DeepEqual(d.Features, c.want) {
 			t.Errorf("%s: %+v, %v", c.descr, d, err)
@@ -161,22 +163,28 @@ func TestDenseErrors(t *testing.T) {
 		{Dense{}, full(map[string]any{"features": nil}), "x: no array features, expected [positions × features]"},
 		{Dense{}, full(map[string]any{"lengths": nil}), "x: no array lengths"},
 		{Dense{}, full(map[string]any{"labels": nil}), "x: no array labels, expected [positions]"},
-		{Dense{}, full(map[string]any{"features": []float64{1, 2}}), "x: features has shape [2], expected [positions × features]"},
+		{Dense{}, full(map[string]any{"features": []float64{1, 2}}), "x: features has shape [2], expected " +
+			"[positions × features]"},
 		{Dense{}, full(map[string]any{"labels": []float64{1, 2}}), `x: labels holds "<f8", expected integers`},
-		{Dense{}, full(map[string]any{"features": mat.NewDense(2, 2, []float64{1, 2, 3, math.NaN()})}), "x: features[1,1] is NaN, expected a finite number"},
-		{Dense{}, full(map[string]any{"features": mat.NewDense(2, 2, []float64{1, 1e300, 3, 4})}), "x: features[0,1] is +Inf"},
+		{Dense{}, full(map[string]any{"features": mat.NewDense(2, 2, []float64{1, 2, 3, math.NaN()})}),
+			"x: features[1,1] is NaN, expected a finite number"},
+		{Dense{}, full(map[string]any{"features": mat.NewDense(2, 2, []float64{1, 1e300, 3, 4})}),
+			"x: features[0,1] is +Inf"},
 		{Dense{Dim: 3}, good, "x: features has 2 features per position, expected 3 as in the training data"},
-		{Dense{}, full(map[string]any{"lengths": []int64{1}}), "x: lengths sum to 1, expected the 2 positions that features has"},
+		{Dense{}, full(map[string]any{"lengths": []int64{1}}), "x: lengths sum to 1, expected the 2 " +
+			"positions that features has"},
 		{Dense{}, full(map[string]any{"lengths": []int64{1, 5}}), "x: lengths sum to more than the 2 positions"},
 		{Dense{}, full(map[string]any{"lengths": []int64{1, math.MaxInt64}}), "x: lengths sum to more than the 2 positions"},
 		{Dense{}, full(map[string]any{"lengths": []int64{3, -1}}), "x: lengths sum to more"},
 		{Dense{}, full(map[string]any{"lengths": []int64{-1, 3}}), "x: lengths[0] is -1, expected 0 or more"},
 		{Dense{}, full(map[string]any{"labels": []int64{0}}), "x: labels has 1 entries, expected the 2 positions"},
 		{Dense{}, full(map[string]any{"labels": []int64{0, -1}}), "x: labels[1] is -1, expected 0 to 0"},
-		{Dense{}, full(map[string]any{"labels": []int64{0, math.MaxInt64}}), "x: labels[1] is 9223372036854775807, expected less than"},
+		{Dense{}, full(map[string]any{"labels": []int64{0, math.MaxInt64}}),
+			"x: labels[1] is 9223372036854775807, expected less than"},
 		{Dense{}, full(map[string]any{"label_names": []string{"a"}}), "x: labels[1] is 1, expected 0 to 0"},
 		{Dense{}, full(map[string]any{"label_names": []string{"a", "a"}}), `x: label_names[0] and [1] are both "a"`},
-		{Dense{Alphabet: structured.NewAlphabet("a", "b")}, full(map[string]any{"label_names": []string{"a", "c"}}), `x: labels[1] is 1, "c", which is not one of the known ones: a, b`},
+		{Dense{Alphabet: structured.NewAlphabet("a", "b")}, full(map[string]any{"label_names": []string{"a", "c"}}),
+			`x: labels[1] is 1, "c", which is not one of the known ones: a, b`},
 		{Dense{Alphabet: structured.NewAlphabet("a")}, good, "x: labels[1] is 1, expected 0 to 0"},
 	} {
 		_, err := readDense(t, test.c, test.file)
@@ -209,14 +217,17 @@ func TestDenseErrors(t *testing.T) {
 // An array that no memory holds is refused before it is read, whatever its file holds.
 func TestDenseLargerThanMemory(t *testing.T) {
 	oneLength := [2]any{"<i8;False;1,", []int64{1}}
-	file := rawNPZ(t, map[string][2]any{"features": {"<f4;False;1, 2000000000000", []float32{1}}, "lengths": oneLength, "labels": oneLength})
-	if _, err := readDense(t, Dense{}, file); err == nil || !strings.HasPrefix(err.Error(), "x: features: its numbers would take about") {
+	file := rawNPZ(t, map[string][2]any{"features": {"<f4;False;1, 2000000000000", []float32{1}},
+		"lengths": oneLength, "labels": oneLength})
+	if _, err := readDense(t, Dense{}, file); err == nil ||
+		!strings.HasPrefix(err.Error(), "x: features: its numbers would take about") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestDenseNarrowIntegersAreSigned(t *testing.T) {
-	file := rawNPZ(t, map[string][2]any{"features": {"<f4;False;1, 1", []float32{1}}, "lengths": {"|i1;False;1,", []int8{-2}}})
+	file := rawNPZ(t, map[string][2]any{"features": {"<f4;False;1, 1", []float32{1}},
+		"lengths": {"|i1;False;1,", []int8{-2}}})
 	if _, err := readDense(t, Dense{}, file); err == nil || !strings.HasPrefix(err.Error(), "x: lengths[0] is -2,") {
 		t.Errorf("got %v", err)
 	}
@@ -242,7 +253,8 @@ func TestDenseChecksum(t *testing.T) {
 	}
 	file[bytes.Index(file, []byte("\x00\x02\x03\x04"))] ^= 1
 	file[bytes.Index(file, []byte("PK\x01\x02"))+20]-- // the bytes that the features have in the archive
-	if _, err := readDense(t, Dense{}, file); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "ends after 0 of 1 numbers") {
+	if _, err := readDense(t, Dense{}, file); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "ends after 0 of 1 numbers") {
 		t.Errorf("got %v, want an error for numbers that are not there", err)
 	}
 }
@@ -259,7 +271,8 @@ func TestDenseRoundTrip(t *testing.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(-1e30, 1e30), n*dim, n*dim).Draw(t, "features")
 		labels := rapid.SliceOfN(rapid.Int32Range(0, 4), n, n).Draw(t, "labels")
 		file := npzFile(t, map[string]any{
-			"features": mat.NewDense(n, dim, values), "lengths": lengths, "labels": labels, "label_names": []string{"a", "b", "c", "d", "e"},
+			"features": mat.NewDense(n, dim, values), "lengths": lengths, "labels": labels,
+			"label_names": []string{"a", "b", "c", "d", "e"},
 		})
 		d, err := Dense{}.Read(bytes.NewReader(file), "x")
 		if err != nil {
@@ -354,7 +367,8 @@ func TestDenseWords(t *testing.T) {
 	read := func(words []string) (*structured.Dataset, error) {
 		var b bytes.Buffer
 		err := WriteNPZ(&b, func(n NPZWriter) error {
-			for _, err := range []error{Add(n, "features", []float32{1, 2, 3}, 3, 1), Add(n, "lengths", []int64{1, 2}, 2), n.AddText("words", words)} {
+			for _, err := range []error{Add(n, "features", []float32{1, 2, 3}, 3, 1), Add(n, "lengths", []int64{1, 2}, 2),
+				n.AddText("words", words)} {
 				if err != nil {
 					return err
 				}
@@ -371,7 +385,8 @@ func TestDenseWords(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	for want, words := range map[string][]string{
-		"x.npz: words has 2 entries, expected the 3 positions": {"a", "b"}, "x.npz: words[1] is empty, expected a word": {"a", "", "b"},
+		"x.npz: words has 2 entries, expected the 3 positions": {"a", "b"},
+		"x.npz: words[1] is empty, expected a word":            {"a", "", "b"},
 	} {
 		if _, err := read(words); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -384,7 +399,8 @@ func TestIgnoredAndLeftOut(t *testing.T) {
 	file := func(x []float32, labels []int64) *bytes.Reader {
 		var b bytes.Buffer
 		err := WriteNPZ(&b, func(n NPZWriter) error {
-			return errors.Join(Add(n, "features", x, 4, 1), Add(n, "lengths", []int64{1, 0, 2, 1}, 4), Add(n, "labels", labels, 4))
+			return errors.Join(Add(n, "features", x, 4, 1), Add(n, "lengths", []int64{1, 0, 2, 1}, 4),
+				Add(n, "labels", labels, 4))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -393,7 +409,8 @@ func TestIgnoredAndLeftOut(t *testing.T) {
 	}
 	good := []float32{1, 2, 3, 4}
 	d, err := Dense{}.Read(file(good, []int64{0, -100, 1, 2}), "x")
-	if err != nil || !slices.Equal(d.Labels, []int32{0, -1, 1, 2}) || d.Alphabet.Len() != 3 || !d.Partial(2) || d.Partial(0) {
+	if err != nil || !slices.Equal(d.Labels, []int32{0, -1, 1, 2}) || d.Alphabet.Len() != 3 ||
+		!d.Partial(2) || d.Partial(0) {
 		t.Errorf("%v, %+v", err, d)
 	}
 	for _, labels := range [][]int64{{-100, -100, -100, -100}, {0, -1, 1, 2}, {0, -100, -1, 1}} {
@@ -404,7 +421,8 @@ func TestIgnoredAndLeftOut(t *testing.T) {
 	say := remarks.New(true)
 	nan := float32(math.NaN())
 	d, err = Dense{Remarks: say}.Read(file([]float32{nan, 2, 3, 4}, []int64{0, 1, 1, -7}), "x")
-	if err != nil || d.Len() != 2 || !slices.Equal(d.IDs, []string{"1", "2"}) || !slices.Equal(d.Labels, []int32{1, 1}) || len(say.Reasons()) != 2 {
+	if err != nil || d.Len() != 2 || !slices.Equal(d.IDs, []string{"1", "2"}) || !slices.Equal(d.Labels, []int32{1, 1}) ||
+		len(say.Reasons()) != 2 {
 		t.Errorf("%v, %+v, %q", err, d, say.Reasons())
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// A fault of one graph leaves that graph out, whatever array it is in; what places the graphs is an error of the whole file.
+// A fault of one graph leaves that graph out, whatever array it is in; what places the graphs is an error of the whole
+// file.
 func TestBadGraphsAreLeftOut(t *testing.T) {
 	nan := float32(math.NaN())
 	labels := [2]any{"<i8;False;4,", []int64{2, 1, 0, 0}}
@@ -53,19 +54,22 @@ func TestBadGraphsAreLeftOut(t *testing.T) {
 		if test.bad == "1" {
 			kept, variables, edges = "0", 3, 3
 		}
-		if !slices.Equal(d.IDs, []string{kept}) || d.Positions() != variables || len(d.Graphs[0].Ends) != edges || len(d.Labels) != variables || len(d.Costs) != variables ||
+		if !slices.Equal(d.IDs, []string{kept}) || d.Positions() != variables || len(d.Graphs[0].Ends) != edges ||
+			len(d.Labels) != variables || len(d.Costs) != variables ||
 			len(d.Tables[0].Features) != edges*d.Tables[0].Dim || len(d.Features) != variables*d.Dim {
 			t.Errorf("%s: %+v", test.want, d)
 		}
 		if left := say.Reasons(); len(left) != 1 || !strings.HasPrefix(left[0], test.want) {
 			t.Errorf("%q, expected %q", left, test.want)
 		}
-		if _, err := (Graphs{}).Read(bytes.NewReader(file), "x"); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {
+		if _, err := (Graphs{}).Read(bytes.NewReader(file), "x"); !structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("without leave to skip: %v, expected %s", err, test.want)
 		}
 	}
 	all := goodGraphs(map[string][2]any{"labels": matrixOf("4,", -1, -1, -1, -2)})
-	if _, err := (Graphs{Remarks: remarks.New(true)}).Read(bytes.NewReader(rawNPZ(t, all)), "x"); !structured.IsBadInput(err) {
+	if _, err := (Graphs{Remarks: remarks.New(true)}).Read(bytes.NewReader(rawNPZ(t, all)),
+		"x"); !structured.IsBadInput(err) {
 		t.Errorf("no label is left: %v", err)
 	}
 }
@@ -98,10 +102,12 @@ func TestBadPairsAreFaults(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || !slices.Equal(slices.Collect(maps.Keys(a.Faults)), []int{test.bad}) || !strings.HasPrefix(a.Faults[test.bad].Error(), test.want) {
+		if err != nil || !slices.Equal(slices.Collect(maps.Keys(a.Faults)), []int{test.bad}) ||
+			!strings.HasPrefix(a.Faults[test.bad].Error(), test.want) {
 			t.Errorf("%v, %+v, expected %s", err, a, test.want)
 		}
-		if _, err := (Pairs{}).Read(bytes.NewReader(rawNPZ(t, file)), "x"); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {
+		if _, err := (Pairs{}).Read(bytes.NewReader(rawNPZ(t, file)), "x"); !structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("without leave to skip: %v, expected %s", err, test.want)
 		}
 	}
@@ -116,11 +122,13 @@ func TestBadCandidatesAreFaults(t *testing.T) {
 	}{
 		{func(c *candidateArrays) { c.sizes = []int64{3, 0} }, 1, "sizes[1] is 0, expected at least one candidate"},
 		{func(c *candidateArrays) { c.images[2] = 0 }, 1, "image_sizes[1] is 0 × 6"},
-		{func(c *candidateArrays) { c.boxes[9] = 5 }, 1, "boxes[2]: box [x 1, y 5, width 3.5, height 4] is outside the image"},
+		{func(c *candidateArrays) { c.boxes[9] = 5 }, 1, "boxes[2]: box [x 1, y 5, width 3.5, height " +
+			"4] is outside the image"},
 		{func(c *candidateArrays) { c.boxes[6] = 0 }, 0, "boxes[1]: box [x 5, y 5, width 0, height 5] is empty"},
 		{func(c *candidateArrays) { c.gold[2] = -1 }, 0, "gold[0]: box [x 1, y 1, width -1, height 9] is inverted"},
 		{func(c *candidateArrays) { c.ids[1] = "a" }, 1, `ids[0] and ids[1] are both "a"`},
-		{func(c *candidateArrays) { c.features.([]float32)[5] = float32(math.NaN()) }, 1, "features: number 1 of row 2 is NaN"},
+		{func(c *candidateArrays) { c.features.([]float32)[5] = float32(math.NaN()) }, 1,
+			"features: number 1 of row 2 is NaN"},
 		{func(c *candidateArrays) { c.sizes = []int64{4, -1} }, -1, "sizes sum to more than the 3 candidates"},
 	} {
 		arrays := goodCandidates()
@@ -133,7 +141,8 @@ func TestBadCandidatesAreFaults(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || !slices.Equal(slices.Collect(maps.Keys(c.Faults)), []int{test.bad}) || !strings.Contains(c.Faults[test.bad].Error(), test.want) {
+		if err != nil || !slices.Equal(slices.Collect(maps.Keys(c.Faults)), []int{test.bad}) ||
+			!strings.Contains(c.Faults[test.bad].Error(), test.want) {
 			t.Errorf("%v, %+v, expected %s", err, c, test.want)
 			continue
 		}

@@ -30,7 +30,8 @@ type Graphs struct {
 	Alphabet  *structured.Alphabet // the known labels, which must contain label_names; nil means the file's own labels
 	Unlabeled bool                 // ignore gold labels: the array labels is optional
 
-	Remarks *remarks.Remarks // on graphs; nil refuses bad ones. What says where graphs begin and end is never that of one graph
+	// on graphs; nil refuses bad ones. What says where graphs begin and end is never that of one graph
+	Remarks *remarks.Remarks
 }
 
 // Read reads a data set whose positions are the variables: Features, Graphs, a table graphs.EdgeRows with the edges'
@@ -42,7 +43,8 @@ func (c Graphs) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		return nil, err
 	}
 	d := &structured.Dataset{Name: name, Alphabet: c.Alphabet}
-	in := graphReader{denseReader{archive: archive, d: d, faults: newFaults(c.Remarks)}, c, &structured.Table{Name: graphs.EdgeRows}}
+	in := graphReader{denseReader{archive: archive, d: d, faults: newFaults(c.Remarks)}, c,
+		&structured.Table{Name: graphs.EdgeRows}}
 	d.Tables = []*structured.Table{in.edges}
 	steps := []func() error{in.nodes, in.sizes, in.ends, in.edgeFeatures, in.types}
 	if !c.Unlabeled {
@@ -56,7 +58,8 @@ func (c Graphs) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	if in.faults == nil {
 		return d, nil
 	}
-	if d, err = c.Remarks.Keep(d, in.faults.keeps); err == nil && d.Labels != nil && !slices.ContainsFunc(d.Labels, func(l int32) bool { return l >= 0 }) {
+	if d, err = c.Remarks.Keep(d, in.faults.keeps); err == nil && d.Labels != nil &&
+		!slices.ContainsFunc(d.Labels, func(l int32) bool { return l >= 0 }) {
 		err = structured.BadInput("%s: labels of the graphs that are left are all unknown, expected some from 0 on", name)
 	}
 	return d, err
@@ -178,7 +181,8 @@ func (in graphReader) edgeFeatures() error {
 	}
 	x, err := in.matrix("edge_features", "edge", in.c.EdgeDim)
 	if err == nil && x.shape[0] != in.edgeCount() {
-		err = structured.BadInput("%s: edge_features has %d rows, expected %d, one per edge", in.d.Name, x.shape[0], in.edgeCount())
+		err = structured.BadInput("%s: edge_features has %d rows, expected %d, one per edge", in.d.Name,
+			x.shape[0], in.edgeCount())
 	}
 	in.edges.Features = x.values
 	if err == nil {

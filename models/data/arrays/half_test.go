@@ -15,7 +15,8 @@ func TestHalfRoundTrip(t *testing.T) {
 		}
 	}
 	for h, want := range map[Half]float32{
-		0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x0001: 0x1p-24, 0x0400: 0x1p-14, 0x3555: 0.333251953125, 0x7c00: float32(math.Inf(1)), 0xfc00: float32(math.Inf(-1)),
+		0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x0001: 0x1p-24, 0x0400: 0x1p-14, 0x3555: 0.333251953125,
+		0x7c00: float32(math.Inf(1)), 0xfc00: float32(math.Inf(-1)),
 	} {
 		if got := h.Float32(); got != want {
 			t.Errorf("%#04x is %v, expected %v", h, got, want)

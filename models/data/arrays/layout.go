@@ -89,7 +89,8 @@ func (in denseReader) positions() error {
 	case !hasLengths && l.most == 0:
 		return structured.BadInput("%s: no array lengths, expected [chains], the length of each chain", d.Name)
 	case !hasLengths && mask == nil:
-		return structured.BadInput("%s: no array lengths and no array mask; features has shape [chains × longest × features], so one of them must say which positions there are",
+		return structured.BadInput("%s: no array lengths and no array mask; features has shape [chains × longest × "+
+			"features], so one of them must say which positions there are",
 			d.Name)
 	}
 	d.Offsets = []int{0}

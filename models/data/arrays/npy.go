@@ -129,7 +129,8 @@ func (a *npyArray) elements() int {
 func (a *npyArray) expect(axes string, n int, kinds, what string) error {
 	kind := strings.TrimLeft(a.dtype, "<>|=")
 	if kind == "O" {
-		return a.bad(" holds Python objects, expected %s: convert it with astype before saving, or join arrays of several lengths with np.concatenate", what)
+		return a.bad(" holds Python objects, expected %s: convert it with astype before saving, or join arrays of several "+
+			"lengths with np.concatenate", what)
 	}
 	if len(a.shape) != n {
 		return a.bad(" has shape %v, expected %s", a.shape, axes)
@@ -160,7 +161,8 @@ func (a *npyArray) each(visit func(order binary.ByteOrder, cell []byte)) error {
 	if strings.Contains(a.dtype, "U") {
 		width *= 4
 	}
-	if n := a.elements(); n > manyElements { // a few bytes of an archive may be many zeros; slices grow by a quarter, and hold both then
+	// a few bytes of an archive may be many zeros; slices grow by a quarter, and hold both then
+	if n := a.elements(); n > manyElements {
 		if err := host.CheckMemory("its numbers", float64(n)*float64(max(9, width))); err != nil {
 			return err
 		}
@@ -200,12 +202,15 @@ func (a *npyArray) weights(fault func(i int, err error) error) ([]float64, error
 	if number == nil {
 		return nil, a.bad(" holds %q, expected numbers", a.dtype)
 	}
-	if err := a.each(func(order binary.ByteOrder, cell []byte) { values = append(values, number(order, cell)) }); err != nil {
+	if err := a.each(func(order binary.ByteOrder, cell []byte) {
+		values = append(values, number(order, cell))
+	}); err != nil {
 		return nil, err
 	}
 	for i, x := range values {
 		if !structured.ValidWeight(x) {
-			if err := fault(i, a.bad("[%d] is %v, expected 0, or a number from %g to %g", i, x, structured.LeastWeight, structured.MostWeight)); err != nil {
+			if err := fault(i, a.bad("[%d] is %v, expected 0, or a number from %g to %g", i, x, structured.LeastWeight,
+				structured.MostWeight)); err != nil {
 				return nil, err
 			}
 		}

@@ -19,7 +19,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Features that stay on disk are those that Read has in memory: of rows and of padded arrays, with some positions left out.
+// Features that stay on disk are those that Read has in memory: of rows and of padded arrays, with some positions left
+// out.
 func TestFeaturesOnDisk(t *testing.T) {
 	numbers := make([]float32, 2*3*2)
 	for k := range numbers {
@@ -82,7 +83,8 @@ func TestFeaturesInPieces(t *testing.T) {
 			numbers[k] = float32(k)
 		}
 		file := rawNPZ(t, map[string][2]any{
-			"features": {fmt.Sprintf("<f4;False;%d, 2", n), numbers}, "lengths": {"<i8;False;1,", []int64{int64(n)}}, "labels": {fmt.Sprintf("<i4;False;%d,", n), make([]int32, n)},
+			"features": {fmt.Sprintf("<f4;False;%d, 2", n), numbers}, "lengths": {"<i8;False;1,", []int64{int64(n)}},
+			"labels": {fmt.Sprintf("<i4;False;%d,", n), make([]int32, n)},
 		})
 		if d, err := readDense(t, Dense{}, file); err != nil || !slices.Equal(d.Features, numbers) {
 			t.Errorf("%d rows: %v", n, err)
@@ -93,8 +95,8 @@ func TestFeaturesInPieces(t *testing.T) {
 // available is what an error says of memory, which changes while a test runs.
 var available = regexp.MustCompile(`[0-9.]+ [KMGT]iB are available`)
 
-// readDense reads an archive from memory. The test fails unless ReadFile finds the same in a file, whether it reads features into memory or leaves them there, and
-// whether the archive is compressed or not.
+// readDense reads an archive from memory. The test fails unless ReadFile finds the same in a file, whether it reads
+// features into memory or leaves them there, and whether the archive is compressed or not.
 func readDense(t *testing.T, c Dense, archive []byte) (*structured.Dataset, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x")
@@ -128,7 +130,8 @@ func readDense(t *testing.T, c Dense, archive []byte) (*structured.Dataset, erro
 	return c.Read(bytes.NewReader(archive), "x")
 }
 
-// uncompressed returns an archive with the same arrays, stored without compression. It returns other bytes, such as those of a damaged archive, unchanged.
+// uncompressed returns an archive with the same arrays, stored without compression. It returns other bytes, such as
+// those of a damaged archive, unchanged.
 func uncompressed(archive []byte) []byte {
 	from, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
@@ -163,7 +166,8 @@ func TestFeaturesNotOnDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	save(rawNPZ(t, map[string][2]any{"features": {"<f4;True;2, 2", []float32{1, 2, 3, 4}}, "lengths": {"<i8;False;1,", []int64{2}}}))
+	save(rawNPZ(t, map[string][2]any{"features": {"<f4;True;2, 2", []float32{1, 2, 3, 4}},
+		"lengths": {"<i8;False;1,", []int64{2}}}))
 	d, err := Dense{Unlabeled: true}.ReadFile(path)
 	if err != nil || !slices.Equal(d.Features, []float32{1, 3, 2, 4}) || d.Source != nil {
 		t.Errorf("%+v %v", d, err)
@@ -182,14 +186,16 @@ func TestFeaturesNotOnDisk(t *testing.T) {
 		}
 		return err
 	})
-	if _, err := (Dense{Unlabeled: true, Dim: 3}).ReadFile(path); err == nil || !strings.Contains(err.Error(), "2 features per position, expected 3") {
+	if _, err := (Dense{Unlabeled: true, Dim: 3}).ReadFile(path); err == nil ||
+		!strings.Contains(err.Error(), "2 features per position, expected 3") {
 		t.Errorf("%v", err)
 	}
 	d, err = Dense{Unlabeled: true}.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.ReadFeatures(make([]float32, 4), 0); err == nil || !strings.Contains(err.Error(), "number 0 of row 1 is NaN") {
+	if err := d.ReadFeatures(make([]float32, 4), 0); err == nil ||
+		!strings.Contains(err.Error(), "number 0 of row 1 is NaN") {
 		t.Errorf("%v", err)
 	}
 }
@@ -213,9 +219,10 @@ func TestFilesThatChange(t *testing.T) {
 		badInput bool
 		says     func(size int) string // after the name of the file
 	}{
-		"shorter": {func(path string, content []byte) error { return os.Truncate(path, int64(len(content)-7)) }, true, func(size int) string {
-			return fmt.Sprintf("has become shorter while it was in use: %d bytes, expected %d", size-7, size)
-		}},
+		"shorter": {func(path string, content []byte) error { return os.Truncate(path, int64(len(content)-7)) },
+			true, func(size int) string {
+				return fmt.Sprintf("has become shorter while it was in use: %d bytes, expected %d", size-7, size)
+			}},
 		"other numbers": {func(path string, content []byte) error {
 			if err := os.WriteFile(path, content, 0o666); err != nil {
 				return err
@@ -224,7 +231,8 @@ func TestFilesThatChange(t *testing.T) {
 		}, false, func(size int) string {
 			return fmt.Sprintf("has changed while it was in use: %d bytes of 2001-09-09 ", size)
 		}},
-		"longer": {func(path string, content []byte) error { return os.WriteFile(path, append(content, 1), 0o666) }, false, func(size int) string { return fmt.Sprintf("has changed while it was in use: %d bytes of ", size+1) }},
+		"longer": {func(path string, content []byte) error { return os.WriteFile(path, append(content, 1), 0o666) }, false,
+			func(size int) string { return fmt.Sprintf("has changed while it was in use: %d bytes of ", size+1) }},
 		"replaced": {func(path string, content []byte) error {
 			return errors.Join(os.Remove(path), os.WriteFile(path, []byte("x"), 0o666))
 		}, false, nil}, // which leaves the opened one as it was

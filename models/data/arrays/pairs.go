@@ -17,7 +17,9 @@ type Pairs struct {
 	Dim       int  // D if the training data determines it, else 0
 	Unlabeled bool // ignore gold links: the array links is optional
 
-	Remarks *remarks.Remarks // that leave bad examples out; nil refuses them. Errors of what says where examples begin and end are of the whole file
+	// that leave bad examples out; nil refuses them. Errors of what says where examples begin and end are of the whole
+	// file
+	Remarks *remarks.Remarks
 
 	Strict bool // bad links are errors of the whole file, whatever Remarks leave out
 
@@ -42,7 +44,8 @@ func (c Pairs) Read(r io.Reader, name string) (*PairArrays, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := pairReader{denseReader{archive: archive, d: &structured.Dataset{Name: name, Dim: c.Dim}, faults: newFaults(c.Remarks)}, &PairArrays{}}
+	in := pairReader{denseReader{archive: archive, d: &structured.Dataset{Name: name, Dim: c.Dim},
+		faults: newFaults(c.Remarks)}, &PairArrays{}}
 	if in.faults != nil {
 		in.a.Faults = in.faults.examples
 	}
@@ -133,7 +136,8 @@ func (in pairReader) sizes(known [][2]int) error {
 	for e, size := range in.a.Sizes {
 		sum += size[0] * size[1]
 		if offsets = append(offsets, sum); sum > rows {
-			return structured.BadInput("%s: features has %d rows, expected more: the first %d examples have %d pairs", in.d.Name, rows, e+1, sum)
+			return structured.BadInput("%s: features has %d rows, expected more: the first %d examples have %d pairs",
+				in.d.Name, rows, e+1, sum)
 		}
 	}
 	if sum != rows {

@@ -55,7 +55,8 @@ func TestPairsBesideText(t *testing.T) {
 	if err != nil || len(a.Features) != 8 || a.Links != nil {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if _, err = (Pairs{Unlabeled: true}).Read(bytes.NewReader(rawNPZ(t, file)), "p.npz"); err == nil || !strings.HasPrefix(err.Error(), "p.npz: no array sizes, expected [examples × 2]") {
+	if _, err = (Pairs{Unlabeled: true}).Read(bytes.NewReader(rawNPZ(t, file)), "p.npz"); err == nil ||
+		!strings.HasPrefix(err.Error(), "p.npz: no array sizes, expected [examples × 2]") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -70,19 +71,29 @@ func TestPairsErrors(t *testing.T) {
 		{Pairs{}, "links", [2]any{}, "p.npz: no array links, expected [links × 3 or 4]"},
 		{Pairs{}, "features", [2]any{}, "p.npz: no array features"},
 		{Pairs{Dim: 3}, "", [2]any{}, "p.npz: features has 2 features per position, expected 3"},
-		{Pairs{}, "sizes", [2]any{"<i8;False;2, 2", []int64{1, 2, 1, 1}}, "p.npz: features has 4 rows, expected 3, one per pair"},
-		{Pairs{}, "sizes", [2]any{"<i8;False;2, 2", []int64{1, 3, 2, 1}}, "p.npz: features has 4 rows, expected more: the first 2 examples have 5 pairs"},
-		{Pairs{}, "sizes", [2]any{"<i8;False;2, 2", []int64{0, 3, 2, 1}}, "p.npz: sizes[0] is [0 3], expected numbers from 1"},
-		{Pairs{}, "sizes", [2]any{"<i8;False;2, 2", []int64{1, 1 << 40, 2, 1}}, "p.npz: sizes[0] is [1 1099511627776], expected numbers from 1"},
-		{Pairs{}, "sizes", [2]any{"<i8;False;1, 4", []int64{1, 2, 2, 1}}, "p.npz: sizes has shape [1 4], expected [examples × 2]"},
+		{Pairs{}, "sizes", [2]any{"<i8;False;2, 2", []int64{1, 2, 1, 1}},
+			"p.npz: features has 4 rows, expected 3, one per pair"},
+		{Pairs{}, "sizes", [2]any{"<i8;False;2, 2", []int64{1, 3, 2, 1}}, "p.npz: features has 4 rows, expected more: the " +
+			"first 2 examples have 5 pairs"},
+		{Pairs{}, "sizes", [2]any{"<i8;False;2, 2", []int64{0, 3, 2, 1}},
+			"p.npz: sizes[0] is [0 3], expected numbers from 1"},
+		{Pairs{}, "sizes", [2]any{"<i8;False;2, 2", []int64{1, 1 << 40, 2, 1}}, "p.npz: sizes[0] is [1 1099511627776], " +
+			"expected numbers from 1"},
+		{Pairs{}, "sizes", [2]any{"<i8;False;1, 4", []int64{1, 2, 2, 1}},
+			"p.npz: sizes has shape [1 4], expected [examples × 2]"},
 		{Pairs{}, "sizes", [2]any{"<f4;False;2, 2", []float32{1, 2, 2, 1}}, `p.npz: sizes holds "<f4", expected integers`},
 		{Pairs{Sizes: [][2]int{{1, 2}}}, "", [2]any{}, "p.npz: sizes has 2 rows, expected 1, one per pair of the text"},
-		{Pairs{Sizes: [][2]int{{1, 2}, {1, 2}}}, "", [2]any{}, "p.npz: sizes[1] is [2 1], expected [1 2] words as in the text"},
-		{Pairs{}, "links", [2]any{"<i8;False;1, 2", []int64{0, 0}}, "p.npz: links has shape [1 2], expected [links × 3 or 4]"},
+		{Pairs{Sizes: [][2]int{{1, 2}, {1, 2}}}, "", [2]any{}, "p.npz: sizes[1] is [2 1], expected [1 " +
+			"2] words as in the text"},
+		{Pairs{}, "links", [2]any{"<i8;False;1, 2", []int64{0, 0}},
+			"p.npz: links has shape [1 2], expected [links × 3 or 4]"},
 		{Pairs{}, "links", [2]any{"<i8;False;1, 3", []int64{2, 0, 0}}, "p.npz: links[0] is of example 2, expected 0 to 1"},
-		{Pairs{}, "links", [2]any{"<i8;False;1, 3", []int64{0, 1, 0}}, "p.npz: links[0] is of source item 1 of example 0, expected 0 to 0"},
-		{Pairs{}, "links", [2]any{"<i8;False;1, 3", []int64{1, 0, -1}}, "p.npz: links[0] is of target item -1 of example 1, expected 0 to 0"},
-		{Pairs{}, "links", [2]any{"<i8;False;1, 4", []int64{1, 0, 0, 2}}, "p.npz: links[0] has 2 in its last column, expected 1 if sure"},
+		{Pairs{}, "links", [2]any{"<i8;False;1, 3", []int64{0, 1, 0}}, "p.npz: links[0] is of source item 1 of " +
+			"example 0, expected 0 to 0"},
+		{Pairs{}, "links", [2]any{"<i8;False;1, 3", []int64{1, 0, -1}}, "p.npz: links[0] is of target item -1 of " +
+			"example 1, expected 0 to 0"},
+		{Pairs{}, "links", [2]any{"<i8;False;1, 4", []int64{1, 0, 0, 2}}, "p.npz: links[0] has 2 in its last " +
+			"column, expected 1 if sure"},
 		{Pairs{}, "words", [2]any{"|S1;False;5,", []byte("axybc")}, "p.npz: words has 5 entries, expected 6"},
 		{Pairs{}, "words", [2]any{"|S1;False;6,", []byte("axyb\x00z")}, "p.npz: words[4] is empty, expected a word"},
 	} {

@@ -78,7 +78,8 @@ func (r *Rows) Read(dst []float32, from, to int) error {
 		}
 		if bad := r.convert(out, raw); bad >= 0 {
 			i := done + bad
-			return structured.BadInput("%s: number %d of row %d is %v, expected a finite number (in float32)", r.where, i%r.width, from+i/r.width, out[bad])
+			return structured.BadInput("%s: number %d of row %d is %v, expected a finite number (in float32)", r.where,
+				i%r.width, from+i/r.width, out[bad])
 		}
 		done += n
 		at += int64(len(raw))
@@ -220,9 +221,11 @@ func (f *sizedFile) unchanged() error {
 	case err != nil:
 		return structured.BadInput("%w", err)
 	case info.Size() < f.size:
-		return structured.BadInput("%s: the file has become shorter while it was in use: %d bytes, expected %d", f.Name(), info.Size(), f.size)
+		return structured.BadInput("%s: the file has become shorter while it was in use: %d bytes, expected %d",
+			f.Name(), info.Size(), f.size)
 	case info.Size() != f.size || !info.ModTime().Equal(f.modified):
-		return fmt.Errorf("%s: the file has changed while it was in use: %d bytes of %s, expected %d of %s; a run needs it as it was at its start",
+		return fmt.Errorf("%s: the file has changed while it was in use: %d bytes of %s, expected %d of %s; a run needs it "+
+			"as it was at its start",
 			f.Name(), info.Size(), info.ModTime().Format(stampOfFile), f.size, f.modified.Format(stampOfFile))
 	}
 	return nil

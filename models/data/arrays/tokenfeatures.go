@@ -21,7 +21,8 @@ func ReadFeatures(r io.Reader, name string, offsets []int, dim int) (features []
 	}
 	d, tokens := in.d, offsets[len(offsets)-1]
 	if n := len(d.Features) / d.Dim; n != tokens {
-		return nil, 0, structured.BadInput("%s: features has %d rows, expected %d, one per token of the text", name, n, tokens)
+		return nil, 0, structured.BadInput("%s: features has %d rows, expected %d, one per token of the text", name, n,
+			tokens)
 	}
 	_, err = readNPY(archive, name, "lengths", func(a *npyArray) error {
 		if err := a.expect("[sentences]", 1, "iu", "integers"); err != nil {

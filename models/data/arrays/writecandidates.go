@@ -11,9 +11,10 @@ import (
 
 // CandidateWriter writes an archive that CandidateReader opens. The features of one image are in memory at a time.
 type CandidateWriter struct {
-	Shape    []int                                // of a candidate's features: [D], or [C H W] for maps
-	Half     bool                                 // write half precision
-	Features func(image int, dst []float32) error // computes the features of an image's candidates [candidates × numbers of Shape]
+	Shape []int // of a candidate's features: [D], or [C H W] for maps
+	Half  bool  // write half precision
+	// computes the features of an image's candidates [candidates × numbers of Shape]
+	Features func(image int, dst []float32) error
 }
 
 // Write writes the candidates of c, whose Features are not used. Gold and IDs are optional.
@@ -89,7 +90,8 @@ func (f CandidateWriter) features(z NPZWriter, name string, offsets []int) error
 			if f.Half {
 				h := NewHalf(v)
 				if h&halfInfinity == halfInfinity {
-					return structured.BadInput("image %d: a feature is %v, expected a finite number in half precision (up to 65504)", i, v)
+					return structured.BadInput("image %d: a feature is %v, expected a finite number in half precision (up to 65504)",
+						i, v)
 				}
 				raw = binary.LittleEndian.AppendUint16(raw, uint16(h))
 			} else {

@@ -16,8 +16,9 @@ func TestWriteCandidates(t *testing.T) {
 		for _, shape := range [][]int{{12}, {3, 2, 2}} {
 			want := &Candidates{
 				Offsets: []int{0, 3, 4}, Sizes: [][2]int{{10, 12}, {7, 8}}, IDs: []string{"a", "b"},
-				Boxes: []boxes.Box{{Width: 1, Height: 2}, {X: 1, Width: 1, Height: 2}, {Y: 2.5, Width: 1, Height: 2}, {Width: 7, Height: 8}},
-				Gold:  []boxes.Box{{Width: 1, Height: 2}, {X: 1, Width: 1, Height: 2}},
+				Boxes: []boxes.Box{{Width: 1, Height: 2}, {X: 1, Width: 1, Height: 2}, {Y: 2.5, Width: 1, Height: 2},
+					{Width: 7, Height: 8}},
+				Gold: []boxes.Box{{Width: 1, Height: 2}, {X: 1, Width: 1, Height: 2}},
 			}
 			features := func(image int, dst []float32) error {
 				for k := range dst {
@@ -37,8 +38,10 @@ func TestWriteCandidates(t *testing.T) {
 			if half {
 				bytesWanted /= 2
 			}
-			if !reflect.DeepEqual(got.Boxes, want.Boxes) || !reflect.DeepEqual(got.Gold, want.Gold) || !slices.Equal(got.Offsets, want.Offsets) ||
-				!reflect.DeepEqual(got.Sizes, want.Sizes) || !slices.Equal(got.IDs, want.IDs) || got.Features.Bytes() != bytesWanted || got.Features.packed {
+			if !reflect.DeepEqual(got.Boxes, want.Boxes) || !reflect.DeepEqual(got.Gold, want.Gold) ||
+				!slices.Equal(got.Offsets, want.Offsets) ||
+				!reflect.DeepEqual(got.Sizes, want.Sizes) || !slices.Equal(got.IDs, want.IDs) ||
+				got.Features.Bytes() != bytesWanted || got.Features.packed {
 				t.Errorf("got %+v, expected %+v", got, want)
 			}
 			for image := range 2 {

@@ -15,7 +15,10 @@ import (
 func parse(t *testing.T, text string) []*Node {
 	t.Helper()
 	var all []*Node
-	if err := Read(strings.NewReader(text), "x", 1, func(tree *Node, _ int) error { all = append(all, tree); return nil }); err != nil {
+	if err := Read(strings.NewReader(text), "x", 1, func(tree *Node, _ int) error {
+		all = append(all, tree)
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -90,7 +93,8 @@ func TestBracketsAreEscaped(t *testing.T) {
 // A label that begins with the sign that ends others has it as its name; what follows a sign inside is cut off, of each
 // of several labels.
 func TestPlainLabels(t *testing.T) {
-	for label, want := range map[string]string{"NP-SBJ-1": "NP", "NP=2": "NP", "-LRB-": "-LRB-", "=": "=", "S|VP-X": "S|VP"} {
+	for label, want := range map[string]string{"NP-SBJ-1": "NP", "NP=2": "NP", "-LRB-": "-LRB-",
+		"=": "=", "S|VP-X": "S|VP"} {
 		n := &Node{Label: label, Children: []*Node{{Label: "-LRB-", Word: "("}, {Label: "-NONE-", Word: "*"}}}
 		if got := n.Plain(); got.Label != want || len(got.Children) != 1 || got.Children[0].Label != "-LRB-" {
 			t.Errorf("%s becomes %s with %v", label, got.Label, got.Children)
@@ -166,7 +170,8 @@ func TestReader(t *testing.T) {
 	if want := []string{"VP", "NP", "S+X", "TOP+S"}; !slices.Equal(d.Alphabet.Names(), want) {
 		t.Errorf("labels %q, want %q", d.Alphabet.Names(), want)
 	}
-	if !slices.Equal(d.Column("upos"), []string{"DT", "NN", "VBZ", ".", "A"}) || !slices.Equal(d.Lines, []int{1, 2}) || d.Where(1) != "x:2" {
+	if !slices.Equal(d.Column("upos"), []string{"DT", "NN", "VBZ", ".", "A"}) || !slices.Equal(d.Lines, []int{1, 2}) ||
+		d.Where(1) != "x:2" {
 		t.Errorf("%q, %v", d.Column("upos"), d.Lines)
 	}
 	var written strings.Builder
@@ -188,11 +193,14 @@ func TestReader(t *testing.T) {
 
 // Trees that are broken are left out: unclosed ones, closed too often, without words, and lines that are none.
 func TestTreesLeftOut(t *testing.T) {
-	const text = "(S (NP (DT a) (NN b)) (VP (V c)))\n(S (NP (DT a) (NN b)\n(S (V d))\n(S (V e)))\nnot a tree\n(S (-NONE- *))\n(S (V f))\n(S\n  (NP (N g)\n  (V h)))\n)\n(S (V i)) (S (V j))\n(S ("
+	const text = "(S (NP (DT a) (NN b)) (VP (V c)))\n(S (NP (DT a) (NN b)\n(S (V d))\n(S (V e)))\nnot a tree\n" +
+		"(S (-NONE- *))\n(S (V f))\n(S\n  (NP (N g)\n  (V h)))\n)\n(S (V i)) (S (V j))\n(S ("
 	say := remarks.New(true)
 	d, err := Reader{Remarks: say}.Read(strings.NewReader(text), "x")
-	want := []string{`x:5: found "not"`, `x:4: found ")"`, "x:6: a tree without words", `x:11: found ")"`, "x:13: the file ends inside"}
-	if left := say.Reasons(); err != nil || !slices.Equal(d.Lines, []int{1, 3, 7, 12, 12}) || !slices.EqualFunc(left, want, strings.HasPrefix) {
+	want := []string{`x:5: found "not"`, `x:4: found ")"`, "x:6: a tree without words", `x:11: found ")"`,
+		"x:13: the file ends inside"}
+	if left := say.Reasons(); err != nil || !slices.Equal(d.Lines, []int{1, 3, 7, 12, 12}) ||
+		!slices.EqualFunc(left, want, strings.HasPrefix) {
 		t.Errorf("%v, trees of lines %v, left out %q", err, d, left)
 	}
 	if _, err := (Reader{}).Read(strings.NewReader(text), "x"); !structured.IsBadInput(err) {

@@ -112,7 +112,8 @@ func Dataset(trees []*Node, names *structured.Alphabet) *structured.Dataset {
 
 // Sentences returns words with their tags as data without trees.
 func Sentences(all func(yield func(words, tags []string) bool)) *structured.Dataset {
-	d := &structured.Dataset{Offsets: []int{0}, Outputs: []int{0}, ColumnNames: columnNames, Columns: make([][]string, len(columnNames)), TaskData: Kind{}}
+	d := &structured.Dataset{Offsets: []int{0}, Outputs: []int{0}, ColumnNames: columnNames,
+		Columns: make([][]string, len(columnNames)), TaskData: Kind{}}
 	all(func(words, tags []string) bool {
 		n := len(words)
 		for c, name := range columnNames {
@@ -129,7 +130,8 @@ func Sentences(all func(yield func(words, tags []string) bool)) *structured.Data
 		d.Outputs = append(d.Outputs, d.Outputs[len(d.Outputs)-1]+n*n)
 		return true
 	})
-	d.Tables = []*structured.Table{{Name: constituents.SpanRows, Offsets: d.Outputs}, {Name: constituents.LabelRows, Offsets: d.Outputs}}
+	d.Tables = []*structured.Table{{Name: constituents.SpanRows, Offsets: d.Outputs},
+		{Name: constituents.LabelRows, Offsets: d.Outputs}}
 	return d
 }
 

@@ -35,7 +35,8 @@ func ReadPartial(d *structured.Dataset, names *structured.Alphabet) error {
 					}
 				}
 				if set == nil {
-					return structured.BadInput("%s: no constituent with the label %s, expected one of %s; _ is any, and | stands between several",
+					return structured.BadInput("%s: no constituent with the label %s, expected one of %s; _ is any, and | "+
+						"stands between several",
 						d.Where(i), own.Name(l-1), structured.SomeOf(names.Names()))
 				}
 				d.LabelSets = append(d.LabelSets, set)

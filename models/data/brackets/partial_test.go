@@ -10,8 +10,9 @@ import (
 	"github.com/dsp-go/dsp/structured/constituents"
 )
 
-// without appends the texts of all trees that are left when some brackets are taken out of one, and for each of the others the label is kept or made one
-// that allows it. The outermost bracket may go only where another has the same words.
+// without appends the texts of all trees that are left when some brackets are taken out of one, and for each of the
+// others the label is kept or made one that allows it. The outermost bracket may go only where another has the same
+// words.
 func without(n *Node) [][]*Node {
 	if n.Children == nil {
 		return [][]*Node{{n}}
@@ -28,12 +29,14 @@ func without(n *Node) [][]*Node {
 	}
 	all := lists
 	for _, list := range lists {
-		all = append(all, []*Node{{Label: n.Label, Children: list}}, []*Node{{Label: "_", Children: list}}, []*Node{{Label: n.Label + "|X", Children: list}})
+		all = append(all, []*Node{{Label: n.Label, Children: list}}, []*Node{{Label: "_", Children: list}},
+			[]*Node{{Label: n.Label + "|X", Children: list}})
 	}
 	return all
 }
 
-// An output agrees with a tree that is given if and only if brackets can be taken out of it, and labels left open, until it is that tree.
+// An output agrees with a tree that is given if and only if brackets can be taken out of it, and labels left open,
+// until it is that tree.
 func TestPartialTrees(t *testing.T) {
 	names := structured.NewAlphabet("A", "B", "A+B")
 	var θ structured.Potentials
@@ -83,7 +86,8 @@ func TestPartialTrees(t *testing.T) {
 	}
 }
 
-// Labels that the model does not have are refused; functions go from every one of several labels, and a label may hold the separator.
+// Labels that the model does not have are refused; functions go from every one of several labels, and a label may hold
+// the separator.
 func TestPartialLabels(t *testing.T) {
 	names := structured.NewAlphabet("S", "NP", "ADVP|PRT")
 	read := func(text string) ([]int32, [][]int32, error) {
@@ -97,10 +101,12 @@ func TestPartialLabels(t *testing.T) {
 	if err != nil || !slices.Equal(labels, []int32{-2, -3, -1, -4}) && len(labels) != 4 {
 		t.Errorf("%v, %v", labels, err)
 	}
-	if get := func(k int) []int32 { return sets[-1-labels[k]] }; !slices.Equal(get(1), []int32{1}) || !slices.Equal(get(0), []int32{1, 2}) || !slices.Equal(get(3), []int32{3}) || get(2) != nil {
+	if get := func(k int) []int32 { return sets[-1-labels[k]] }; !slices.Equal(get(1), []int32{1}) ||
+		!slices.Equal(get(0), []int32{1, 2}) || !slices.Equal(get(3), []int32{3}) || get(2) != nil {
 		t.Errorf("%v of %v", labels, sets)
 	}
-	if _, _, err := read("(S (T u))\n(S (VP (T u) (T v)) (T w))"); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "x:2: no constituent with the label VP") {
+	if _, _, err := read("(S (T u))\n(S (VP (T u) (T v)) (T w))"); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "x:2: no constituent with the label VP") {
 		t.Error(err)
 	}
 }

@@ -51,8 +51,10 @@ func TestChains(t *testing.T) {
 	if len(all) != 2 {
 		t.Fatal(len(all))
 	}
-	want := []string{"inside", "inside", "end", "inside", "end", "inside", "multiword", "inside", "inside", "inside", "inside", "end", "sentence", "inside", "inside", "sentence"}
-	if !slices.Equal(all[0].Labels, want) || !slices.Equal(all[1].Labels, []string{"inside", "inside", "multiword-sentence"}) {
+	want := []string{"inside", "inside", "end", "inside", "end", "inside", "multiword", "inside", "inside", "inside",
+		"inside", "end", "sentence", "inside", "inside", "sentence"}
+	if !slices.Equal(all[0].Labels, want) ||
+		!slices.Equal(all[1].Labels, []string{"inside", "inside", "multiword-sentence"}) {
 		t.Errorf("%v", all)
 	}
 	row := func(k int) string {
@@ -63,8 +65,9 @@ func TestChains(t *testing.T) {
 		return strings.Join(cells, " ")
 	}
 	for k, want := range map[int]string{
-		0: "Q u'il _ _ _ _ Q u Qu'il", 1: "Qu 'il _ _ _ _ Qu il Qu'il", 2: "Qu' il _ _ _ _ Qu il Qu'il", 4: "Qu'il _ space Qu'il du _ il _ Qu'il",
-		11: "000 ! _ _ _ _ 000 _ 000!", 12: "000! _ space 000! Oui 20 000 _ 000!", 15: "Oui _ end Oui _ 000! Oui _ Oui",
+		0: "Q u'il _ _ _ _ Q u Qu'il", 1: "Qu 'il _ _ _ _ Qu il Qu'il", 2: "Qu' il _ _ _ _ Qu il Qu'il",
+		4: "Qu'il _ space Qu'il du _ il _ Qu'il", 11: "000 ! _ _ _ _ 000 _ 000!", 12: "000! _ space 000! Oui 20 000 _ 000!",
+		15: "Oui _ end Oui _ 000! Oui _ Oui",
 	} {
 		if row(k) != want {
 			t.Errorf("row %d: %s, expected %s", k, row(k), want)
@@ -158,7 +161,8 @@ func TestGoldLabels(t *testing.T) {
 func FuzzSentences(f *testing.F) {
 	f.Add("Qu'il du\n 20\u00a0000!\n\n \nOui\ufeff\x00x", []byte{0, 1, 2, 3, 4})
 	f.Fuzz(func(t *testing.T, text string, numbers []byte) {
-		names := []string{characters.Inside, characters.End, characters.SentenceEnd, characters.Multiword, characters.MultiwordSentence}
+		names := []string{characters.Inside, characters.End, characters.SentenceEnd, characters.Multiword,
+			characters.MultiwordSentence}
 		all, k := "", 0
 		for _, lines := range []bool{false, true} {
 			all, k = "", 0
@@ -199,11 +203,16 @@ func FuzzSentences(f *testing.F) {
 // White space alone ends the tokens of text that is split already, and the paragraph its sentence.
 func TestGiven(t *testing.T) {
 	p := characters.Paragraph{Text: " a. b\tdu "}
-	if got, want := fmt.Sprint(p.Given(nil)), fmt.Sprint([]string{characters.Inside, characters.End, characters.End, characters.Inside, characters.End}); got != want {
+	if got, want := fmt.Sprint(p.Given(nil)),
+		fmt.Sprint([]string{characters.Inside, characters.End, characters.End, characters.Inside,
+			characters.End}); got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
-	predicted := []string{characters.SentenceEnd, characters.SentenceEnd, characters.Inside, characters.Multiword, characters.MultiwordSentence}
-	if got, want := fmt.Sprint(p.Given(predicted)), fmt.Sprint([]string{characters.Inside, characters.End, characters.End, characters.Inside, characters.Multiword}); got != want {
+	predicted := []string{characters.SentenceEnd, characters.SentenceEnd, characters.Inside, characters.Multiword,
+		characters.MultiwordSentence}
+	if got, want := fmt.Sprint(p.Given(predicted)),
+		fmt.Sprint([]string{characters.Inside, characters.End, characters.End, characters.Inside,
+			characters.Multiword}); got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
 }

@@ -49,7 +49,8 @@ func TestReadAndWrite(t *testing.T) {
 // A paragraph and a document begin where a comment says so, with a name or without.
 func TestBegins(t *testing.T) {
 	for comment, want := range map[string]bool{
-		"# newdoc": true, "# newdoc id = d1": true, "# newpar": true, "#newpar id = p": true, "# newdocument": false, "# sent_id = newdoc": false, "# text = newpar": false,
+		"# newdoc": true, "# newdoc id = d1": true, "# newpar": true, "#newpar id = p": true, "# newdocument": false,
+		"# sent_id = newdoc": false, "# text = newpar": false,
 	} {
 		all, err := conllu.ReadAll(strings.NewReader(comment+"\n1\tx\tx\tX\t_\t_\t0\troot\t_\t_\n\n"), "x")
 		if err != nil || all[0].Begins() != want {
@@ -78,7 +79,8 @@ func TestBadLines(t *testing.T) {
 		"1" + word + "1.0" + word:                  `x:2: id "1.0", expected 2`,
 		"1" + word + "1.a" + word:                  `x:2: id "1.a", expected 2`,
 		"1" + word + "2.1" + word:                  `x:2: id "2.1", expected 2`,
-		"1-2" + word + "# late\n":                  "x:2: comment \"# late\" between the words of a sentence, expected it before them",
+		"1-2" + word + "# late\n": "x:2: comment \"# late\" between the words of a sentence, " +
+			"expected it before them",
 		"0.1" + word + "# late\n":                  "x:2: comment",
 		"1\txx\xff" + word[2:]:                     "x:1: the line is not UTF-8",
 		strings.Repeat("y", 61):                    "x:1: 1 column, expected the 10",
@@ -99,7 +101,8 @@ func TestWideTokens(t *testing.T) {
 		fmt.Fprintf(&text, "%d\tx\tx\tX\t_\t_\t0\troot\t_\t_\n", k+1)
 	}
 	all, err := conllu.ReadAll(strings.NewReader(text.String()+"\n1-1"+sampleWord+"1"+sampleWord+"\n"), "x")
-	if err != nil || len(all) != 2 || len(all[0].Tokens) != 1 || all[0].Tokens[0].Last != 1024 || len(all[1].Tokens) != 1 || !all[1].Tokens[0].Multi {
+	if err != nil || len(all) != 2 || len(all[0].Tokens) != 1 || all[0].Tokens[0].Last != 1024 ||
+		len(all[1].Tokens) != 1 || !all[1].Tokens[0].Multi {
 		t.Errorf("%v", err)
 	}
 	if all[0].Line != 1 || all[1].Line != 1028 {
@@ -113,7 +116,8 @@ const sampleWord = "\tx\tx\tX\t_\t_\t0\troot\t_\t_\n"
 // in it.
 func TestBadSentencesAreLeftOut(t *testing.T) {
 	good := "1" + sampleWord + "\n"
-	text := "# one\n" + good + "1" + sampleWord + "3" + sampleWord + "4" + sampleWord + "\n# two\n" + good + "1" + sampleWord + "# late\n2" + sampleWord + "\n\n" + good + "1-2" + sampleWord + "1" + sampleWord
+	text := "# one\n" + good + "1" + sampleWord + "3" + sampleWord + "4" + sampleWord + "\n# two\n" + good + "1" +
+		sampleWord + "# late\n2" + sampleWord + "\n\n" + good + "1-2" + sampleWord + "1" + sampleWord
 	say := remarks.New(true)
 	all, err := conllu.ReadChunk([]byte(text), "x", 11, say)
 	if err != nil || len(all) != 3 {
@@ -125,7 +129,8 @@ func TestBadSentencesAreLeftOut(t *testing.T) {
 		}
 	}
 	reasons := say.Reasons()
-	for k, want := range []string{`x:15: id "3", expected 2`, `x:22: comment "# late"`, "x:29: the sentence ends after word 1"} {
+	for k, want := range []string{`x:15: id "3", expected 2`, `x:22: comment "# late"`,
+		"x:29: the sentence ends after word 1"} {
 		if len(reasons) != 3 || !strings.HasPrefix(reasons[k], want) {
 			t.Errorf("%q, expected %s", reasons, want)
 		}
@@ -140,12 +145,15 @@ func TestBadSentencesAreLeftOut(t *testing.T) {
 
 // Values are those of whole keys, spaces follow tokens unless they say No, and comments are found by their key.
 func TestFieldsOfSentences(t *testing.T) {
-	for list, want := range map[string]string{"_": "", "A=b": "b", "B=c|A=b": "b", "AB=x|A=b|A=c": "b", "A": "", "A=": "", "Aa=b": ""} {
+	for list, want := range map[string]string{"_": "", "A=b": "b", "B=c|A=b": "b", "AB=x|A=b|A=c": "b",
+		"A": "", "A=": "", "Aa=b": ""} {
 		if got := conllu.Value(list, "A"); got != want {
 			t.Errorf("%q: %q, expected %q", list, got, want)
 		}
 	}
-	s := conllu.Sentence{Comments: []string{"# text", "# key = value = more", "#other=x"}, Tokens: []conllu.Token{{Form: "a", Misc: "_"}, {Form: "b", Misc: "SpaceAfter=No"}, {Form: "c", Misc: "SpaceAfter=Yes"}, {Form: "d"}}}
+	s := conllu.Sentence{Comments: []string{"# text", "# key = value = more", "#other=x"},
+		Tokens: []conllu.Token{{Form: "a", Misc: "_"}, {Form: "b", Misc: "SpaceAfter=No"},
+			{Form: "c", Misc: "SpaceAfter=Yes"}, {Form: "d"}}}
 	if s.Text() != "a bc d" {
 		t.Errorf("%q", s.Text())
 	}

@@ -35,7 +35,8 @@ func readAll(r io.Reader, name string, say *remarks.Remarks) ([]Sentence, error)
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, structured.BadInput("%s: %w, expected lines of the %d columns %s", name, host.ErrNoTokens, FieldCount, strings.Join(FieldNames[:], " "))
+		return nil, structured.BadInput("%s: %w, expected lines of the %d columns %s", name, host.ErrNoTokens, FieldCount,
+			strings.Join(FieldNames[:], " "))
 	}
 	return all, nil
 }
@@ -125,7 +126,8 @@ func (r *Reader) sentence() (*Sentence, bool, error) {
 // complete refuses a sentence whose last token has words that it lacks.
 func (r *Reader) complete(s *Sentence, covered int) error {
 	if covered > len(s.Words) {
-		return r.lines.Bad("the sentence ends after word %d, expected the words up to %d of its last multiword token", len(s.Words), covered)
+		return r.lines.Bad("the sentence ends after word %d, expected the words up to %d of its last multiword token",
+			len(s.Words), covered)
 	}
 	return nil
 }
@@ -137,7 +139,8 @@ func (r *Reader) add(s *Sentence, line string, covered *int) error {
 	}
 	fields := strings.Split(line, "\t")
 	if len(fields) != FieldCount {
-		return r.lines.Bad("%s, expected the %d of CoNLL-U, separated by tabs: %s", columnCount(len(fields)), FieldCount, strings.Join(FieldNames[:], " "))
+		return r.lines.Bad("%s, expected the %d of CoNLL-U, separated by tabs: %s", columnCount(len(fields)), FieldCount,
+			strings.Join(FieldNames[:], " "))
 	}
 	if k := slices.Index(fields, ""); k >= 0 {
 		return r.lines.Bad("column %d (%s) is empty, expected _ for nothing", k+1, FieldNames[k])
@@ -160,7 +163,8 @@ func (r *Reader) add(s *Sentence, line string, covered *int) error {
 		if *covered >= next {
 			return r.lines.Bad("multiword token %s overlaps the one before, which has the words up to %d", id, *covered)
 		}
-		s.Tokens = append(s.Tokens, Token{Form: fields[Form], Misc: fields[Misc], First: next - 1, Last: last - 1, Multi: true})
+		s.Tokens = append(s.Tokens,
+			Token{Form: fields[Form], Misc: fields[Misc], First: next - 1, Last: last - 1, Multi: true})
 		*covered = last
 		return nil
 	}
@@ -175,7 +179,8 @@ func (r *Reader) add(s *Sentence, line string, covered *int) error {
 			return nil
 		}
 	}
-	return r.lines.Bad("id %q, expected %d, a multiword token such as %d-%d or an empty node such as %d.1", id, next, next, next+1, next-1)
+	return r.lines.Bad("id %q, expected %d, a multiword token such as %d-%d or an empty node such as %d.1", id,
+		next, next, next+1, next-1)
 }
 
 // maxWords bounds the words of a token.

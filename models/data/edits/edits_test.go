@@ -47,12 +47,14 @@ func TestRules(t *testing.T) {
 	}{
 		{
 			map[string]string{
-				"don't": "do n't", "haven't": "have n't", "isn't": "is n't", "aren't": "are n't", "its": "it s", "Its": "It s", "lets": "let s", "cats": "cat s", "Toms": "Tom s",
+				"don't": "do n't", "haven't": "have n't", "isn't": "is n't", "aren't": "are n't", "its": "it s", "Its": "It s",
+				"lets": "let s", "cats": "cat s", "Toms": "Tom s",
 			},
 			map[string]string{"couldn't": "could n't", "govs": "gov s"}, map[string]string{"couldn't": "don't", "govs": "its"},
 		},
 		{
-			map[string]string{"du": "de le", "aux": "à les", "l'ami": "l' ami", "l'eau": "l' eau", "l'or": "l' or", "l'idée": "l' idée"},
+			map[string]string{"du": "de le", "aux": "à les", "l'ami": "l' ami", "l'eau": "l' eau",
+				"l'or": "l' or", "l'idée": "l' idée"},
 			map[string]string{"l'histoire": "l' histoire", "Du": "De le"}, map[string]string{"l'histoire": "l'or", "Du": "du"},
 		},
 	} {
@@ -66,7 +68,8 @@ func TestRules(t *testing.T) {
 			}
 		}
 		for form, words := range c.unseen {
-			if made, ok := rules.Of(c.as[form], strings.Fields(c.seen[c.as[form]])).Apply(form); !ok || strings.Join(made, " ") != words {
+			if made, ok := rules.Of(c.as[form], strings.Fields(c.seen[c.as[form]])).Apply(form); !ok ||
+				strings.Join(made, " ") != words {
 				t.Errorf("%s: %q %v, expected %s", form, made, ok, words)
 			}
 		}

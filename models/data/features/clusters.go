@@ -45,7 +45,8 @@ func ReadClusters(r io.Reader, name string) (*Clusters, error) {
 		return nil, err
 	}
 	if c.words.Len() == 0 {
-		return nil, structured.BadInput("%s: no clusters, expected lines of a path of bits, a word and its count, separated by tabs", name)
+		return nil, structured.BadInput("%s: no clusters, expected lines of a path of bits, a word and its "+
+			"count, separated by tabs", name)
 	}
 	return c, nil
 }

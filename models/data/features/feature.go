@@ -19,7 +19,8 @@ type feature struct {
 	taps     []tap
 	constant int32    // the attribute of a feature without taps
 	table    *[]int32 // with one tap: the attribute of each value; the features of a range share it
-	pairs    []pairs  // with more: numbers of the first two values, then of that pair and the third value, …; the last holds attributes
+	// with more: numbers of the first two values, then of that pair and the third value, …; the last holds attributes
+	pairs []pairs
 }
 
 // tap is a macro: a view, read row positions further on.

@@ -110,18 +110,21 @@ func expansions(l templates.Line, d *structured.Dataset, i, p, shift int) []stri
 
 // randomTemplate draws lines with macros of two columns, at least one U line and one B line.
 func randomTemplate(t *rapid.T) string {
-	function := rapid.SampledFrom([]string{"x", "lower", "short", "suffix1", "lower.prefix2", "caps", "isdigit", "shape.suffix2"})
+	function := rapid.SampledFrom([]string{"x", "lower", "short", "suffix1", "lower.prefix2", "caps",
+		"isdigit", "shape.suffix2"})
 	macro := rapid.Custom(func(t *rapid.T) string {
 		return fmt.Sprintf("%%%s[%d,%s]", function.Draw(t, "function"), rapid.IntRange(-3, 3).Draw(t, "row"),
 			rapid.SampledFrom([]string{"0", "1", "word", "pos"}).Draw(t, "column"))
 	})
-	several := rapid.SampledFrom([]string{"%ngrams3[-1,word]", "n%lower.ngrams2[-2..1,0]", "%each[0,pos]", "%x[-2..0,word]/%lower[1,pos]", "%suffix2[1..2,word]"})
+	several := rapid.SampledFrom([]string{"%ngrams3[-1,word]", "n%lower.ngrams2[-2..1,0]", "%each[0,pos]",
+		"%x[-2..0,word]/%lower[1,pos]", "%suffix2[1..2,word]"})
 	line := rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 3).Draw(t, "kind") == 0 {
 			return several.Draw(t, "several")
 		}
 		return rapid.SampledFrom([]string{"", "0", "1:"}).Draw(t, "name") +
-			strings.Join(rapid.SliceOfN(macro, 0, 4).Draw(t, "macros"), rapid.SampledFrom([]string{"", "/"}).Draw(t, "separator"))
+			strings.Join(rapid.SliceOfN(macro, 0, 4).Draw(t, "macros"),
+				rapid.SampledFrom([]string{"", "/"}).Draw(t, "separator"))
 	})
 	var lines []string
 	for _, l := range rapid.SliceOfN(line, 1, 5).Draw(t, "lines") {
@@ -135,7 +138,8 @@ func randomTemplate(t *rapid.T) string {
 
 // randomData draws sequences with columns word and pos, long enough for several threads.
 func randomData(t *rapid.T) *structured.Dataset {
-	d := &structured.Dataset{Name: "random", Offsets: []int{0}, ColumnNames: []string{"word", "pos"}, Columns: make([][]string, 2)}
+	d := &structured.Dataset{Name: "random", Offsets: []int{0}, ColumnNames: []string{"word", "pos"},
+		Columns: make([][]string, 2)}
 	words := rapid.SampledFrom([]string{"a", "A", "ab", "Ab", "12", "1b", "é", "_B-1", "/", "a/b", "x|é|x"})
 	drawn := rapid.SliceOfN(words, 1, 20).Draw(t, "words")
 	for i, total := 0, rapid.IntRange(1, 6*blockPositions).Draw(t, "positions"); i < total; {
@@ -157,7 +161,8 @@ func TestFitAgreesWithReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := template.Fit(d, templates.Options{MinCount: minCount, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
+		if err := template.Fit(d,
+			templates.Options{MinCount: minCount, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
 			t.Fatal(err)
 		}
 		nodes, edges := plain(template, d, minCount)
@@ -189,7 +194,8 @@ func TestFitAgreesWithReference(t *testing.T) {
 		again := &structured.Dataset{Name: d.Name, Offsets: d.Offsets, Columns: d.Columns, ColumnNames: d.ColumnNames}
 		same := func(how string) {
 			if !reflect.DeepEqual(again.Attributes, d.Attributes) || !reflect.DeepEqual(again.EdgeAttributes, d.EdgeAttributes) {
-				t.Fatalf("%s: %v and %v, want %v and %v", how, again.Attributes, again.EdgeAttributes, d.Attributes, d.EdgeAttributes)
+				t.Fatalf("%s: %v and %v, want %v and %v", how, again.Attributes, again.EdgeAttributes,
+					d.Attributes, d.EdgeAttributes)
 			}
 		}
 		if err := template.Apply(again, d.Dictionary, rapid.IntRange(1, 4).Draw(t, "threads")); err != nil {
@@ -204,7 +210,8 @@ func TestFitAgreesWithReference(t *testing.T) {
 			}
 			same("Extract")
 		}
-		if err := template.Fit(again, templates.Options{MinCount: minCount, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
+		if err := template.Fit(again,
+			templates.Options{MinCount: minCount, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
 			t.Fatal(err)
 		}
 		same("Fit")
@@ -226,7 +233,8 @@ func TestHashedAttributes(t *testing.T) {
 		}
 		const bits = 5
 		hashed := &structured.Dataset{Name: d.Name, Offsets: d.Offsets, Columns: d.Columns, ColumnNames: d.ColumnNames}
-		if err := template.Fit(hashed, templates.Options{HashBits: bits, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
+		if err := template.Fit(hashed,
+			templates.Options{HashBits: bits, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
 			t.Fatal(err)
 		}
 		for k, i := range d.Attributes.Index {
@@ -234,7 +242,8 @@ func TestHashedAttributes(t *testing.T) {
 				t.Fatalf("%q is %d, want %d", d.Dictionary.Node.Name(i), hashed.Attributes.Index[k], want)
 			}
 		}
-		if hashed.Dictionary.Nodes() != 1<<bits || hashed.Dictionary.Node != nil || !reflect.DeepEqual(hashed.EdgeAttributes, d.EdgeAttributes) {
+		if hashed.Dictionary.Nodes() != 1<<bits || hashed.Dictionary.Node != nil ||
+			!reflect.DeepEqual(hashed.EdgeAttributes, d.EdgeAttributes) {
 			t.Fatalf("%+v", hashed.Dictionary)
 		}
 		before := *hashed.Attributes
@@ -272,7 +281,8 @@ func TestFitOptions(t *testing.T) {
 		o    templates.Options
 		want string
 	}{
-		{templates.Options{HashBits: -1}, "attributes hashed to -1 bits, expected 1 to 31, or 0 for a dictionary"}, {templates.Options{HashBits: 32}, "attributes hashed to 32 bits"},
+		{templates.Options{HashBits: -1}, "attributes hashed to -1 bits, expected 1 to 31, or 0 for a dictionary"},
+		{templates.Options{HashBits: 32}, "attributes hashed to 32 bits"},
 		{templates.Options{HashBits: 8, MinCount: 2}, "hashed attributes have no counts: a minimum of 2 needs a dictionary"},
 	} {
 		if err := parse(t, "U").Fit(d, test.o); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {
@@ -280,7 +290,8 @@ func TestFitOptions(t *testing.T) {
 		}
 	}
 	empty := &structured.Dataset{Name: "empty", ColumnNames: []string{"word"}, Columns: make([][]string, 1)}
-	if err := parse(t, "U%x[0,0]\nB%x[0,0]").Fit(empty, templates.Options{}); err != nil || len(empty.Attributes.Offsets) != 1 || empty.Dictionary.Nodes() != 0 {
+	if err := parse(t, "U%x[0,0]\nB%x[0,0]").Fit(empty, templates.Options{}); err != nil ||
+		len(empty.Attributes.Offsets) != 1 || empty.Dictionary.Nodes() != 0 {
 		t.Errorf("no sequences: %v, %+v", err, empty)
 	}
 }
@@ -339,7 +350,8 @@ func FuzzFit(f *testing.F) {
 			return
 		}
 		cells := strings.Split(words, " ")
-		d := &structured.Dataset{Offsets: []int{0, len(cells) / 2, len(cells)}, ColumnNames: []string{"word"}, Columns: [][]string{cells}}
+		d := &structured.Dataset{Offsets: []int{0, len(cells) / 2, len(cells)}, ColumnNames: []string{"word"},
+			Columns: [][]string{cells}}
 		if err := template.Fit(d, templates.Options{Threads: max(1, min(threads, 4))}); err != nil {
 			if !structured.IsBadInput(err) {
 				t.Fatal(err)
@@ -372,7 +384,8 @@ func TestFitKeepsKnownAttributes(t *testing.T) {
 		if want := append(slices.Clone(known), "U:new"); !slices.Equal(all, want) {
 			t.Errorf("attributes %q, want %q", all, want)
 		}
-		if got, want := rows(d.Attributes, d.Dictionary.Node), []string{"U:rare", "U:new", "U:new", ""}; !slices.Equal(got, want) {
+		if got, want := rows(d.Attributes, d.Dictionary.Node),
+			[]string{"U:rare", "U:new", "U:new", ""}; !slices.Equal(got, want) {
 			t.Errorf("rows %q, want %q", got, want)
 		}
 	}

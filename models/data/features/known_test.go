@@ -18,16 +18,18 @@ func TestKnown(t *testing.T) {
 		t.Errorf("%d words", k.Len())
 	}
 	for word, want := range map[string]string{
-		"the": "the", "cat": "cat", "running": "<lower~ing>", "walking": "<lower~ing>", "Walking": "<initial>", "London": "<initial>", "1984": "<all-digits>",
-		"y-axis": "<lower->", "dog": "", "http://a.b": "",
+		"the": "the", "cat": "cat", "running": "<lower~ing>", "walking": "<lower~ing>", "Walking": "<initial>",
+		"London": "<initial>", "1984": "<all-digits>", "y-axis": "<lower->", "dog": "", "http://a.b": "",
 	} {
 		if got := k.Cell(word); got != want {
 			t.Errorf("%s: %q, want %q", word, got, want)
 		}
 	}
 	back, err := UnpackKnown(string(k.Pack()))
-	if err != nil || !reflect.DeepEqual(back.words.Names(), k.words.Names()) || !reflect.DeepEqual(back.classes.Names(), k.classes.Names()) {
-		t.Errorf("%v: %v and %v come back as %v and %v", err, k.words.Names(), k.classes.Names(), back.words.Names(), back.classes.Names())
+	if err != nil || !reflect.DeepEqual(back.words.Names(), k.words.Names()) ||
+		!reflect.DeepEqual(back.classes.Names(), k.classes.Names()) {
+		t.Errorf("%v: %v and %v come back as %v and %v", err, k.words.Names(), k.classes.Names(),
+			back.words.Names(), back.classes.Names())
 	}
 	if _, err := UnpackKnown("word\ta\n"); err == nil {
 		t.Error("a group of another name was read")
@@ -47,7 +49,8 @@ func TestHMMSet(t *testing.T) {
 	}
 	fit(t, template, d, templates.Options{})
 	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{
-		"Uw=the Ustart=_B-1", "Uw=cat", "Uw=<lower> Uend=_B+1", "Uw=the Ustart=_B-1", "Uw=cat Uend=_B+1", "Uw=the Ustart=_B-1 Uend=_B+1",
+		"Uw=the Ustart=_B-1", "Uw=cat", "Uw=<lower> Uend=_B+1", "Uw=the Ustart=_B-1", "Uw=cat Uend=_B+1",
+		"Uw=the Ustart=_B-1 Uend=_B+1",
 	}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -56,7 +59,8 @@ func TestHMMSet(t *testing.T) {
 	if err := own.Learn(d, 1, structured.Peers{}); err != nil || own.Known != nil {
 		t.Error("a column of that name in the data was overruled")
 	}
-	if _, err := parse(t, text).Grow(conll(t, "word=0,label=1", "a O\n"), templates.Options{}); err == nil || !strings.Contains(err.Error(), "piece by piece") {
+	if _, err := parse(t, text).Grow(conll(t, "word=0,label=1", "a O\n"), templates.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "piece by piece") {
 		t.Errorf("a pack: %v", err)
 	}
 	if _, ok := NamedFunction("outside"); ok {

@@ -32,7 +32,8 @@ func (t *Template) listColumn(name string) func(words []string) []string {
 
 // cells returns a function that returns the cells of a macro's column at positions start to end-1 of d, a whole
 // sequence. A column of the data goes before one that a list makes.
-func (t *Template) cells(l templates.Line, m templates.Macro, d *structured.Dataset) (func(start, end int) []string, error) {
+func (t *Template) cells(l templates.Line, m templates.Macro,
+	d *structured.Dataset) (func(start, end int) []string, error) {
 	if c := indexOf(m.Column.Name, d); c >= 0 {
 		column := d.Columns[c]
 		return func(start, end int) []string { return column[start:end] }, nil
@@ -56,11 +57,14 @@ func (t *Template) checkLists(d *structured.Dataset) error {
 		}
 		switch {
 		case slices.Contains(d.ColumnNames, name):
-			return structured.BadInput("%s makes a column %s, but %s has one; give that another name among the columns", what, name, d.Name)
+			return structured.BadInput("%s makes a column %s, but %s has one; give that another name among the columns", what,
+				name, d.Name)
 		case d.Column(text.WordColumn) == nil:
-			return structured.BadInput("%s looks up the words of the column %s, but %s has %s", what, text.WordColumn, d.Name, strings.Join(d.ColumnNames, " "))
+			return structured.BadInput("%s looks up the words of the column %s, but %s has %s", what, text.WordColumn, d.Name,
+				strings.Join(d.ColumnNames, " "))
 		case !t.ReadsColumn(name):
-			return structured.BadInput("%s has no effect: no line of %s reads the column %s, as U%%x[0,%s] does", what, t.Name, name, name)
+			return structured.BadInput("%s has no effect: no line of %s reads the column %s, as U%%x[0,%s] does", what, t.Name,
+				name, name)
 		}
 	}
 	return nil

@@ -60,7 +60,8 @@ func TestClusterErrors(t *testing.T) {
 		"01\ta\tmany\n":       `f:1: count "many", expected a number`,
 		"01\ta\n1\tb\n0\ta\n": `f:3: the word "a" again; its path was 01`,
 	} {
-		if _, err := ReadClusters(strings.NewReader(text), "f"); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+		if _, err := ReadClusters(strings.NewReader(text), "f"); !structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
 		}
 	}
@@ -72,8 +73,8 @@ func TestGazetteerColumn(t *testing.T) {
 	d := conll(t, "word=0,label=1", "the O\nNEW O\nYork O\nTimes O\nnew O\n\nBerlin O\nYork O\n")
 	fit(t, template, d, templates.Options{})
 	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{
-		"Ux=_B-1", "Ug=B-place Ug=B-org Ux=", "Ug=I-place Ug=I-org Ux=B-place|B-org", "Ug=I-org Ug=B-place Ux=I-place|I-org", "Ux=I-org|B-place",
-		"Ug=B-places Ux=_B-1", "Ug=B-place Ux=B-places",
+		"Ux=_B-1", "Ug=B-place Ug=B-org Ux=", "Ug=I-place Ug=I-org Ux=B-place|B-org", "Ug=I-org Ug=B-place Ux=I-place|I-org",
+		"Ux=I-org|B-place", "Ug=B-places Ux=_B-1", "Ug=B-place Ux=B-places",
 	}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -88,7 +89,8 @@ func TestGazetteerErrors(t *testing.T) {
 		"a\tb\n  \tb\n":   `f:2: no name before the type "b"`,
 		"a\nb\tc\td\ne\n": `f:2: type "c\td"`,
 	} {
-		if err := NewGazetteer().Read(strings.NewReader(text), "f", "names"); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+		if err := NewGazetteer().Read(strings.NewReader(text), "f", "names"); !structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
 		}
 	}
@@ -97,18 +99,23 @@ func TestGazetteerErrors(t *testing.T) {
 // A list that no line reads, or whose column the data has, is refused.
 func TestListsWithoutEffect(t *testing.T) {
 	for _, test := range []struct{ template, columns, text, want string }{
-		{"U%x[0,word]", "word=0,label=1", "a O\n", "the file of clusters has no effect: no line of x.template reads the column cluster, as U%x[0,cluster] does"},
-		{"U%x[0,cluster]", "word=0,cluster=1,label=2", "a b O\n", "the file of clusters makes a column cluster, but a.conll has one; give that another name among the columns"},
-		{"U%x[0,cluster]", "form=0,label=1", "a O\n", "the file of clusters looks up the words of the column word, but a.conll has form label"},
+		{"U%x[0,word]", "word=0,label=1", "a O\n", "the file of clusters has no effect: no line of x.template reads the " +
+			"column cluster, as U%x[0,cluster] does"},
+		{"U%x[0,cluster]", "word=0,cluster=1,label=2", "a b O\n", "the file of clusters makes a column cluster, but " +
+			"a.conll has one; give that another name among the columns"},
+		{"U%x[0,cluster]", "form=0,label=1", "a O\n", "the file of clusters looks up the words of the column word, but " +
+			"a.conll has form label"},
 	} {
 		template := parse(t, test.template)
 		template.Clusters = readClusters(t, "01\ta\n")
-		if err := template.Fit(conll(t, test.columns, test.text), templates.Options{}); !structured.IsBadInput(err) || err.Error() != test.want {
+		if err := template.Fit(conll(t, test.columns, test.text), templates.Options{}); !structured.IsBadInput(err) ||
+			err.Error() != test.want {
 			t.Errorf("%v, want %s", err, test.want)
 		}
 	}
 	err := parse(t, "U%x[0,gazetteer]").Fit(conll(t, "word=0,label=1", "a O\n"), templates.Options{})
-	if want := "x.template:1:7: column gazetteer, but a.conll has columns 0 word besides the label; --gazetteer makes it"; !structured.IsBadInput(err) || err.Error() != want {
+	if want := "x.template:1:7: column gazetteer, but a.conll has columns 0 word besides the " +
+		"label; --gazetteer makes it"; !structured.IsBadInput(err) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -44,7 +44,8 @@ var (
 	}
 	language = &templates.Language{
 		Kinds: []templates.Kind{
-			{Letters: ofPositions, Cells: rowsOfPositions}, {Letters: ofSteps, Cells: rowsOfPositions}, {Letters: ofSegments, Cells: rowsOfSegments},
+			{Letters: ofPositions, Cells: rowsOfPositions}, {Letters: ofSteps, Cells: rowsOfPositions},
+			{Letters: ofSegments, Cells: rowsOfSegments},
 		},
 		Joined: true,
 		Cell:   "[row,column]",
@@ -72,7 +73,8 @@ func Parse(text, name string) (*Template, error) {
 		}
 	}
 	if features == 0 {
-		return nil, structured.BadInput("%s: no features, expected lines that begin with U, B or S, like U00:%%x[0,word]", name)
+		return nil, structured.BadInput("%s: no features, expected lines that begin with U, B or S, like U00:%%x[0,word]",
+			name)
 	}
 	return t, nil
 }

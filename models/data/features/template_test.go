@@ -66,7 +66,8 @@ func TestTemplateOfCRFPP(t *testing.T) {
 	}; !reflect.DeepEqual(got, want) {
 		t.Errorf("positions: %q", got)
 	}
-	if got, want := rows(d.EdgeAttributes, d.Dictionary.Edge), []string{"", "B01:PRP>reckons%", "B01:VBZ>the%", ""}; !reflect.DeepEqual(got, want) {
+	if got, want := rows(d.EdgeAttributes, d.Dictionary.Edge),
+		[]string{"", "B01:PRP>reckons%", "B01:VBZ>the%", ""}; !reflect.DeepEqual(got, want) {
 		t.Errorf("steps: %q", got)
 	}
 	if got := d.Dictionary.Node.Names(); !reflect.DeepEqual(got, []string{
@@ -114,7 +115,8 @@ func TestOptionalColumns(t *testing.T) {
 		t.Errorf("with: %q", template)
 	}
 	err := template.Apply(conll(t, "word=0,label=1", "a O\n"), with.Dictionary, 1)
-	if want := "x.template:3:9: column pos, but a.conll has columns 0 word besides the label; --columns says which column it is"; !structured.IsBadInput(err) || err.Error() != want {
+	if want := "x.template:3:9: column pos, but a.conll has columns 0 word besides the label; --columns " +
+		"says which column it is"; !structured.IsBadInput(err) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -126,11 +128,13 @@ func TestColumnsOfTheData(t *testing.T) {
 		t.Errorf("the label is counted: %s", got)
 	}
 	for text, want := range map[string]string{
-		"U%x[0,word]\nU é%x[0,2]":       "x.template:2:9: column 2, but a.conll has columns 0, 1 word besides the label",
-		"U%x[0,word]\nB%x[0,label]":     "x.template:2:7: column label is the gold label, expected one of the inputs: a.conll has columns 0, 1 word",
+		"U%x[0,word]\nU é%x[0,2]": "x.template:2:9: column 2, but a.conll has columns 0, 1 word besides the label",
+		"U%x[0,word]\nB%x[0,label]": "x.template:2:7: column label is the gold label, expected one of the inputs: " +
+			"a.conll has columns 0, 1 word",
 		"U%x[0,word]\nB%x[0,\x00label]": "x.template:2:7: column \x00label, but",
 	} {
-		if err := parse(t, text).Fit(d, templates.Options{}); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+		if err := parse(t, text).Fit(d, templates.Options{}); !structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -179,20 +183,31 @@ func TestFunctions(t *testing.T) {
 	for _, test := range []struct{ function, cell, want string }{
 		{"x", "McÉ", "McÉ"}, {"lower", "McÉ", "mcé"}, {"zero", "a1-29", "a0-00"},
 		{"shape", "McDonald's-2010", "XxXxx'x-dd"}, {"shape", "", ""}, {"short", "McDonald's-2010.", "XxXx'x-d."},
-		{"prefix2", "École", "Éc"}, {"prefix2", "É", ""}, {"prefix1", "É", "É"}, {"suffix3", "naïf", "aïf"}, {"suffix5", "naïf", ""},
+		{"prefix2", "École", "Éc"}, {"prefix2", "É", ""}, {"prefix1", "É", "É"}, {"suffix3", "naïf", "aïf"},
+		{"suffix5", "naïf", ""},
 		{"lower.prefix2", "École", "éc"}, {"shape.suffix1", "a1", "d"}, {"lower.x.suffix1", "A", "a"},
-		{"caps", "US", "upper"}, {"caps", "U.S.", "upper"}, {"caps", "A", "initial"}, {"caps", "Zürich", "initial"}, {"caps", "'Tis", "initial"},
-		{"caps", "iPhone", "mixed"}, {"caps", "McDonald", "mixed"}, {"caps", "the", "lower"}, {"caps", "12", ""}, {"caps", "東京", ""},
-		{"digits", "2010", "all"}, {"digits", "1,000.5", "number"}, {"digits", "10:30", "number"}, {"digits", "B2B", "some"}, {"digits", "two", ""},
-		{"kind", "http://t.co", "url"}, {"kind", "WWW.x", "url"}, {"kind", "amazon.com", "url"}, {"kind", "a@b.com", "email"}, {"kind", "a@b.org", "email"},
-		{"kind", "@x", "mention"}, {"kind", "#x", "hashtag"}, {"kind", "22nd", "ordinal"}, {"kind", "nd", ""}, {"kind", "1sth", ""},
+		{"caps", "US", "upper"}, {"caps", "U.S.", "upper"}, {"caps", "A", "initial"}, {"caps", "Zürich", "initial"},
+		{"caps", "'Tis", "initial"},
+		{"caps", "iPhone", "mixed"}, {"caps", "McDonald", "mixed"}, {"caps", "the", "lower"},
+		{"caps", "12", ""}, {"caps", "東京", ""},
+		{"digits", "2010", "all"}, {"digits", "1,000.5", "number"}, {"digits", "10:30", "number"}, {"digits", "B2B", "some"},
+		{"digits", "two", ""},
+		{"kind", "http://t.co", "url"}, {"kind", "WWW.x", "url"}, {"kind", "amazon.com", "url"}, {"kind", "a@b.com", "email"},
+		{"kind", "a@b.org", "email"},
+		{"kind", "@x", "mention"}, {"kind", "#x", "hashtag"}, {"kind", "22nd", "ordinal"},
+		{"kind", "nd", ""}, {"kind", "1sth", ""},
 		{"kind", ":-)", "symbols"}, {"kind", "@", "symbols"}, {"kind", "word", ""},
-		{"isupper", "US", "yes"}, {"isupper", "Us", ""}, {"istitle", "Us", "yes"}, {"istitle", "us", ""}, {"islower", "us", "yes"}, {"islower", "Us", ""},
-		{"isdigit", "12", "yes"}, {"isdigit", "1a", ""}, {"isalpha", "aé", "yes"}, {"isalpha", "a1", ""}, {"isalnum", "a1", "yes"}, {"isalnum", "a-1", ""},
-		{"ispunct", "--", "yes"}, {"ispunct", "a-", ""}, {"hasupper", "aB", "yes"}, {"hasupper", "ab", ""}, {"haslower", "aB", "yes"}, {"haslower", "B", ""},
-		{"hasdigit", "a1", "yes"}, {"hasdigit", "a", ""}, {"haspunct", "a.", "yes"}, {"haspunct", "a", ""}, {"hashyphen", "a-b", "yes"}, {"hashyphen", "ab", ""},
+		{"isupper", "US", "yes"}, {"isupper", "Us", ""}, {"istitle", "Us", "yes"}, {"istitle", "us", ""},
+		{"islower", "us", "yes"}, {"islower", "Us", ""},
+		{"isdigit", "12", "yes"}, {"isdigit", "1a", ""}, {"isalpha", "aé", "yes"}, {"isalpha", "a1", ""},
+		{"isalnum", "a1", "yes"}, {"isalnum", "a-1", ""},
+		{"ispunct", "--", "yes"}, {"ispunct", "a-", ""}, {"hasupper", "aB", "yes"}, {"hasupper", "ab", ""},
+		{"haslower", "aB", "yes"}, {"haslower", "B", ""},
+		{"hasdigit", "a1", "yes"}, {"hasdigit", "a", ""}, {"haspunct", "a.", "yes"}, {"haspunct", "a", ""},
+		{"hashyphen", "a-b", "yes"}, {"hashyphen", "ab", ""},
 		{"hasdot", "a.b", "yes"}, {"hasdot", "ab", ""}, {"first2", "École", "Éc"}, {"first2", "É", "É"}, {"first1", "", ""},
-		{"ifcapital", "aB", "aB"}, {"ifcapital", "ab", ""}, {"ifletters", "aÉ", "aÉ"}, {"ifletters", "a1", ""}, {"ifletters", "", ""},
+		{"ifcapital", "aB", "aB"}, {"ifcapital", "ab", ""}, {"ifletters", "aÉ", "aÉ"},
+		{"ifletters", "a1", ""}, {"ifletters", "", ""},
 	} {
 		d := &structured.Dataset{Offsets: []int{0, 1}, Columns: [][]string{{test.cell}}, ColumnNames: []string{"word"}}
 		fit(t, parse(t, "U=%"+test.function+"[0,word]"), d, templates.Options{})
@@ -225,7 +240,8 @@ func TestFunctions(t *testing.T) {
 func TestFunctionsOfSeveralValues(t *testing.T) {
 	for _, test := range []struct{ function, cell, want string }{
 		{"ngrams3", "ab", "<a <ab ab ab> b>"}, {"ngrams6", "É", "<É É>"}, {"ngrams2", "aaa", "<a aa a>"}, {"ngrams4", "", ""},
-		{"lower.ngrams2", "Ab", "<a ab b>"}, {"each", "Case=Nom|Number=Sing", "Case=Nom Number=Sing"}, {"each", "a||b|a", "a b"}, {"each", "|", ""},
+		{"lower.ngrams2", "Ab", "<a ab b>"}, {"each", "Case=Nom|Number=Sing", "Case=Nom Number=Sing"},
+		{"each", "a||b|a", "a b"}, {"each", "|", ""},
 	} {
 		d := &structured.Dataset{Offsets: []int{0, 1}, Columns: [][]string{{test.cell}}, ColumnNames: []string{"word"}}
 		fit(t, parse(t, "U%"+test.function+"[0,word]\nU%"+test.function+"[-1,word]"), d, templates.Options{})
@@ -239,7 +255,8 @@ func TestRanges(t *testing.T) {
 	d := conll(t, three, "a A O\nb B O\nc C O\n")
 	template := parse(t, "Ul%x[-4..-1,word]\nUr%prefix1[1..2,word]/%x[0,pos]")
 	fit(t, template, d, templates.Options{})
-	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{"Urb/A Urc/A", "Ula Urc/B", "Ula Ulb"}; !reflect.DeepEqual(got, want) {
+	if got, want := rows(d.Attributes, d.Dictionary.Node),
+		[]string{"Urb/A Urc/A", "Ula Urc/B", "Ula Ulb"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -272,7 +289,8 @@ func TestBuiltinSets(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Builtin("nre"); !structured.IsBadInput(err) || err.Error() != `features "nre", expected one of chunk hmm ner pos` {
+	if _, err := Builtin("nre"); !structured.IsBadInput(err) ||
+		err.Error() != `features "nre", expected one of chunk hmm ner pos` {
 		t.Error(err)
 	}
 }

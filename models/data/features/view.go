@@ -17,17 +17,19 @@ const (
 // Equal values share a number. The first numbers are those of the marks beyond the ends of a sequence: _B-1, …, _B-pad,
 // _B+1, …, _B+pad.
 type view struct {
-	name       string   // of the function; unset for a root
-	function   function // with that name
-	n          int      // the number that follows its name
-	children   []*view
-	marks      []string
-	texts      structured.Alphabet // the values that are not marks; their numbers follow those of the marks
-	fromParent []int32             // this view's value for each value of the parent, or none; of several values, the number of their list
-	lists      [][]int32           // of a function of several values: the values
-	listed     int                 // total length of the lists
-	at         []int32             // scratch: the values (or lists) at the positions of a block and at pad positions on either side
-	bytes      int                 // total length of the texts
+	name     string   // of the function; unset for a root
+	function function // with that name
+	n        int      // the number that follows its name
+	children []*view
+	marks    []string
+	texts    structured.Alphabet // the values that are not marks; their numbers follow those of the marks
+	// this view's value for each value of the parent, or none; of several values, the number of their list
+	fromParent []int32
+	lists      [][]int32 // of a function of several values: the values
+	listed     int       // total length of the lists
+	// scratch: the values (or lists) at the positions of a block and at pad positions on either side
+	at    []int32
+	bytes int // total length of the texts
 }
 
 // marksBeyond returns the marks for pad rows on either side.
@@ -139,7 +141,8 @@ func (v *view) load() {
 
 // memory returns the approximate size of v and its children in bytes.
 func (v *view) memory() int {
-	bytes := v.bytes + v.texts.Len()*28 + len(v.fromParent)*4 + len(v.lists)*24 + v.listed*4 // a name's header and its slots in the table
+	// a name's header and its slots in the table
+	bytes := v.bytes + v.texts.Len()*28 + len(v.fromParent)*4 + len(v.lists)*24 + v.listed*4
 	for _, child := range v.children {
 		bytes += child.memory()
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What the cache says of its size is about what the heap holds: of names that are long or short, of values that many names share, and of lists.
+// What the cache says of its size is about what the heap holds: of names that are long or short, of values that many
+// names share, and of lists.
 func TestViewMemory(t *testing.T) {
 	const texts = 1 << 15
 	short, long := make([]string, texts), make([]string, texts)

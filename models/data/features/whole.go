@@ -31,8 +31,10 @@ func (t *Template) LongestWhole() int {
 
 // checkWhole refuses lines about whole segments where there are none.
 func (t *Template) checkWhole() error {
-	if k := slices.IndexFunc(t.Lines, func(l templates.Line) bool { return l.Kind == ofSegments }); k >= 0 && t.Longest == 0 {
-		return t.Bad(t.Lines[k], "a line that begins with S is about whole segments, which --structure segments predicts; expected U, B or #")
+	if k := slices.IndexFunc(t.Lines, func(l templates.Line) bool { return l.Kind == ofSegments }); k >= 0 &&
+		t.Longest == 0 {
+		return t.Bad(t.Lines[k], "a line that begins with S is about whole segments, which --structure segments "+
+			"predicts; expected U, B or #")
 	}
 	return nil
 }
@@ -46,8 +48,9 @@ type wholes struct {
 	number func(name []byte) int32
 	bound  int // of the cache, in bytes
 
-	names   bool    // some line asks whether the gazetteer has the segment
-	sets    []int32 // [n×Longest] of the types of the name that begins at a position and has so many words, in the current sequence
+	names bool // some line asks whether the gazetteer has the segment
+	// [n×Longest] of the types of the name that begins at a position and has so many words, in the current sequence
+	sets    []int32
 	name    []byte  // scratch
 	numbers []int32 // scratch: of words
 }
@@ -281,10 +284,11 @@ func (t *Template) applyWhole(d *structured.Dataset, names *structured.Alphabet,
 	}
 	const block = 64 // examples
 	made := make([]*structured.Sparse, (d.Len()+block-1)/block)
-	err := host.Parallel(threads, len(made), func() *wholes { return newWholes(t, names.IndexBytes) }, func(w *wholes, k int) (err error) {
-		made[k], err = w.extract(d, k*block, min((k+1)*block, d.Len()))
-		return err
-	})
+	err := host.Parallel(threads, len(made), func() *wholes { return newWholes(t, names.IndexBytes) },
+		func(w *wholes, k int) (err error) {
+			made[k], err = w.extract(d, k*block, min((k+1)*block, d.Len()))
+			return err
+		})
 	if err == nil {
 		t.setWhole(d, structured.JoinSparse(made))
 	}

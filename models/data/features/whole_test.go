@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
-// tagged gives data tags of segments: those that a text spells, one letter for each position. A capital begins a segment of label a or b, its small
-// letter continues it, and a point is outside.
+// tagged gives data tags of segments: those that a text spells, one letter for each position. A capital begins a
+// segment of label a or b, its small letter continues it, and a point is outside.
 func tagged(d *structured.Dataset, tags string) *structured.Dataset {
 	d.Labels = nil
 	for _, c := range tags {
@@ -23,8 +23,9 @@ func tagged(d *structured.Dataset, tags string) *structured.Dataset {
 	return d
 }
 
-// A line about whole segments makes an attribute for every segment: joined words, functions of its first and last one and of those around it, its length,
-// and the types of its name in the gazetteer. Attributes are those of gold segments.
+// A line about whole segments makes an attribute for every segment: joined words, functions of its first and last one
+// and of those around it, its length, and the types of its name in the gazetteer. Attributes are those of gold
+// segments.
 func TestWhole(t *testing.T) {
 	d := tagged(conll(t, three, "We PRP O\nsaw VBD O\nNew NNP O\nYork NNP O\n\nYork NNP O\n"), "..AaA")
 	g := NewGazetteer()
@@ -34,8 +35,9 @@ func TestWhole(t *testing.T) {
 		}
 	}
 	template := parse(t, strings.Join([]string{
-		"Ubias", "Sw=%lower[all,word]", "Ss=%short[all..1,word]", "Sf|l=%x[first,pos]|%prefix2[last,word]", "S<%x[first-1,word]>%outside[last+1,word]",
-		"Sn%%=%length", "Sg=%each[all,gazetteer?]", "St=%x[all..1,gazetteer?]", "Sno=%x[all,missing?]", "Sc%isupper[all,word]",
+		"Ubias", "Sw=%lower[all,word]", "Ss=%short[all..1,word]", "Sf|l=%x[first,pos]|%prefix2[last,word]",
+		"S<%x[first-1,word]>%outside[last+1,word]", "Sn%%=%length", "Sg=%each[all,gazetteer?]", "St=%x[all..1,gazetteer?]",
+		"Sno=%x[all,missing?]", "Sc%isupper[all,word]",
 	}, "\n"))
 	if again := parse(t, template.String()); again.String() != template.String() {
 		t.Errorf("%s is written as %s", template, again)
@@ -53,7 +55,8 @@ func TestWhole(t *testing.T) {
 		"Sw=york Ss=Xx Sf|l=NNP|Yo S<_B-1>_B+1 Sn%=1 Sg=city St=city",
 	}
 	table := d.Table(segments.Rows)
-	if got := rows(table.Attributes, d.Dictionary.Segment); !slices.Equal(got, want) || !slices.Equal(table.Offsets, []int{0, 7, 8}) {
+	if got := rows(table.Attributes, d.Dictionary.Segment); !slices.Equal(got, want) ||
+		!slices.Equal(table.Offsets, []int{0, 7, 8}) {
 		t.Errorf("%v: %q, want %q", table.Offsets, got, want)
 	}
 	if d.Attributes.Offsets[5] != 5 {
@@ -83,7 +86,8 @@ func TestBadWhole(t *testing.T) {
 	}
 	d := tagged(conll(t, three, "a x O\n"), ".")
 	template := parse(t, "Ubias\nS%length")
-	if err := template.Fit(d, templates.Options{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "x.template:2: a line that begins with S is about whole segments") {
+	if err := template.Fit(d, templates.Options{}); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "x.template:2: a line that begins with S is about whole segments") {
 		t.Error(err)
 	}
 	if _, err := template.Grow(d, templates.Options{}); !structured.IsBadInput(err) {
@@ -91,8 +95,8 @@ func TestBadWhole(t *testing.T) {
 	}
 }
 
-// The attributes of drawn data are those that a slow reference writes; they depend neither on threads, nor on whether one data set or many come to an
-// extractor whose cache overflows.
+// The attributes of drawn data are those that a slow reference writes; they depend neither on threads, nor on whether
+// one data set or many come to an extractor whose cache overflows.
 func TestWholeOfDrawnData(t *testing.T) {
 	words := []string{"a", "B", "cc", "Dd", "e-f"}
 	rapid.Check(t, func(r *rapid.T) {
@@ -104,7 +108,8 @@ func TestWholeOfDrawnData(t *testing.T) {
 			}
 			d.Offsets = append(d.Offsets, len(d.Labels))
 		}
-		template, err := Parse("Ubias\nSall=%lower[all..2,word]\nS%x[first-1,word]|%isupper[last,word]\nSn%lengthw\nSe%ngrams2[last+1,word]", "x.template")
+		template, err := Parse("Ubias\nSall=%lower[all..2,word]\nS%x[first-1,word]|%isupper[last,word]\nSn%lengthw\n"+
+			"Se%ngrams2[last+1,word]", "x.template")
 		if err != nil {
 			r.Fatal(err)
 		}

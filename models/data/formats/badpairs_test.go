@@ -13,7 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Pairs of archives that have a fault are left out, with their features, words and links; the others are what they are without them.
+// Pairs of archives that have a fault are left out, with their features, words and links; the others are what they are
+// without them.
 func TestBadPairsOfArchivesAreLeftOut(t *testing.T) {
 	file := func(examples ...int) []byte {
 		var features []float32
@@ -36,7 +37,8 @@ func TestBadPairsOfArchivesAreLeftOut(t *testing.T) {
 		var b bytes.Buffer
 		err := arrays.WriteNPZ(&b, func(n arrays.NPZWriter) error {
 			for _, err := range []error{
-				arrays.Add(n, "features", features, len(features)/2, 2), arrays.Add(n, "sizes", sizes, len(sizes)/2, 2), arrays.Add(n, "links", links, len(links)/4, 4), n.AddText("words", words),
+				arrays.Add(n, "features", features, len(features)/2, 2), arrays.Add(n, "sizes", sizes, len(sizes)/2, 2),
+				arrays.Add(n, "links", links, len(links)/4, 4), n.AddText("words", words),
 			} {
 				if err != nil {
 					return err
@@ -50,7 +52,8 @@ func TestBadPairsOfArchivesAreLeftOut(t *testing.T) {
 		return b.Bytes()
 	}
 	read := func(content []byte, say *remarks.Remarks, unlabeled bool) (*structured.Dataset, error) {
-		return Find(NPZ).Read(bytes.NewReader(content), "p.npz", Options{Pairs: &alignments.Paths, Remarks: say, Unlabeled: unlabeled})
+		return Find(NPZ).Read(bytes.NewReader(content), "p.npz",
+			Options{Pairs: &alignments.Paths, Remarks: say, Unlabeled: unlabeled})
 	}
 	for _, unlabeled := range []bool{false, true} {
 		say := remarks.New(true)
@@ -70,13 +73,15 @@ func TestBadPairsOfArchivesAreLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, b := got.Table(alignments.PairRows), want.Table(alignments.PairRows)
-		if !slices.Equal(got.Columns[0], want.Columns[0]) || !slices.Equal(got.Labels, want.Labels) || !slices.Equal(got.Costs, want.Costs) || !slices.Equal(a.Offsets, b.Offsets) ||
+		if !slices.Equal(got.Columns[0], want.Columns[0]) || !slices.Equal(got.Labels, want.Labels) ||
+			!slices.Equal(got.Costs, want.Costs) || !slices.Equal(a.Offsets, b.Offsets) ||
 			!slices.Equal(a.Attributes.Value, b.Attributes.Value) {
 			t.Errorf("unlabeled %v: %+v, expected %+v", unlabeled, got, want)
 		}
 	}
 	say := remarks.New(true) // a bad pair takes no links of others
-	if got, err := read(file(0, 1, 2), say, true); err != nil || got.Len() != 2 || got.Labels == nil || len(say.Reasons()) != 1 {
+	if got, err := read(file(0, 1, 2), say, true); err != nil || got.Len() != 2 ||
+		got.Labels == nil || len(say.Reasons()) != 1 {
 		t.Errorf("%v, %+v, left out %q", err, got, say.Reasons())
 	}
 	if _, err := read(file(1, 3), remarks.New(true), false); !structured.IsBadInput(err) {

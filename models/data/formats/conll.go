@@ -53,7 +53,7 @@ func conllOf(o Options) (text.Conll, error) {
 	}
 	columns.Origin = "--columns"
 	return text.Conll{
-		Columns: columns, Width: o.Width, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Comments: o.Comments, Survey: o.Survey,
-		Line: o.Line, Start: o.Start, Remarks: o.Remarks, Each: o.Each,
+		Columns: columns, Width: o.Width, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads,
+		Comments: o.Comments, Survey: o.Survey, Line: o.Line, Start: o.Start, Remarks: o.Remarks, Each: o.Each,
 	}, nil
 }

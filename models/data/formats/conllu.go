@@ -38,7 +38,8 @@ var _ = builtin(Format{
 	},
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		if o.Trees {
-			b, err := treebank.Reader{Names: o.Labels, Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Remarks: o.Remarks}.Read(r, path)
+			b, err := treebank.Reader{Names: o.Labels, Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line,
+				Remarks: o.Remarks}.Read(r, path)
 			if err != nil {
 				return nil, err
 			}
@@ -47,6 +48,7 @@ var _ = builtin(Format{
 		if err := text.CheckConlluLabel(o.Field); err != nil {
 			return nil, structured.BadInput("%s: --label %w", path, err)
 		}
-		return text.Conllu{Label: o.Field, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Survey: o.Survey, Threads: o.Threads, Line: o.Line, Remarks: o.Remarks, Each: o.Each}.Read(r, path)
+		return text.Conllu{Label: o.Field, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Survey: o.Survey,
+			Threads: o.Threads, Line: o.Line, Remarks: o.Remarks, Each: o.Each}.Read(r, path)
 	},
 })

@@ -17,14 +17,16 @@ import (
 // Detect recognises a file's format by its name or, failing that, by its first bytes.
 func Detect(path string) (string, error) {
 	if path == "-" {
-		return "", structured.BadInput("standard input: cannot tell the format; give --format %s", strings.Join(Names(), ", "))
+		return "", structured.BadInput("standard input: cannot tell the format; give --format %s",
+			strings.Join(Names(), ", "))
 	}
 	if name := byName(path); name != "" {
 		return name, nil
 	}
 	for _, f := range All() {
 		if f.Listing != "" && filepath.Base(path) == f.Listing {
-			return "", structured.BadInput("%s: it says what the images beside it read; give the folder %s in its place", path, filepath.Dir(path))
+			return "", structured.BadInput("%s: it says what the images beside it read; give the folder %s in its place", path,
+				filepath.Dir(path))
 		}
 	}
 	format := ""
@@ -32,10 +34,12 @@ func Detect(path string) (string, error) {
 		return name, nil
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return "", structured.BadInput("%s: a folder in no known format, expected a file or a folder in the format %s", path, folders())
+		return "", structured.BadInput("%s: a folder in no known format, expected a file or a folder in the format %s", path,
+			folders())
 	}
 	if !host.Rereads(path) {
-		return "", structured.BadInput("%s: a pipe or a device, which is read only once; its format must be known before: give --format %s", path, strings.Join(Names(), ", "))
+		return "", structured.BadInput("%s: a pipe or a device, which is read only once; its format must be known "+
+			"before: give --format %s", path, strings.Join(Names(), ", "))
 	}
 	err := Open(path, func(r io.Reader) error {
 		start := make([]byte, 1<<14)

@@ -33,7 +33,8 @@ func TestDetect(t *testing.T) {
 		{"x.conllu.gz", "", "conllu"},
 		{"x.pairs.gz", "", "pairs"},
 		{"x.txt", "das haus ||| the house\nja ||| yes\n", "pairs"},
-		{"x.txt", "# sent_id = 1\n1-2\tvámonos" + strings.Repeat("\t_", 8) + "\n1\tvamos" + strings.Repeat("\t_", 8) + "\n", "conllu"},
+		{"x.txt", "# sent_id = 1\n1-2\tvámonos" + strings.Repeat("\t_", 8) + "\n1\tvamos" + strings.Repeat("\t_", 8) + "\n",
+			"conllu"},
 		{"x.crfsuite", "", "crfsuite"},
 		{"x.txt", "B-NP\tw[0]=he\tpos=PRP\t__BOS__\nO\tw[0]=is\n", "crfsuite"},
 		{"x", packed.String(), "conll"},
@@ -55,14 +56,16 @@ func TestDetectOneArray(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\x93NUMPY\x01\x00v\x00{'descr': '<f8', }\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Detect(path); !structured.IsBadInput(err) || err.Error() != path+": one array (npy), expected an archive of several, which np.savez writes (npz)" {
+	if _, err := Detect(path); !structured.IsBadInput(err) || err.Error() != path+": one array (npy), expected an "+
+		"archive of several, which np.savez writes (npz)" {
 		t.Error(err)
 	}
 }
 
 func TestDetectFolder(t *testing.T) {
 	for _, c := range []struct{ files, want string }{
-		{"a.xml", "voc"}, {"Annotations/a.xml", "voc"}, {"a.png", Images}, {"a.JPEG", Images}, {"a.png a.xml", "voc"}, {"a.png lines.txt", Lines},
+		{"a.xml", "voc"}, {"Annotations/a.xml", "voc"}, {"a.png", Images}, {"a.JPEG", Images}, {"a.png a.xml", "voc"},
+		{"a.png lines.txt", Lines},
 	} {
 		dir := t.TempDir()
 		for _, file := range strings.Fields(c.files) {
@@ -78,11 +81,13 @@ func TestDetectFolder(t *testing.T) {
 			t.Errorf("%s: got %s, %v, want %s", c.files, got, err, c.want)
 		}
 	}
-	if _, err := Detect(filepath.Join("a", "lines.txt")); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "give the folder a in its place") {
+	if _, err := Detect(filepath.Join("a", "lines.txt")); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "give the folder a in its place") {
 		t.Errorf("the list of a folder's images: %v", err)
 	}
 	dir := t.TempDir()
-	if _, err := Detect(dir); !structured.IsBadInput(err) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "images or lines or voc") {
+	if _, err := Detect(dir); !structured.IsBadInput(err) || !strings.Contains(err.Error(), dir) ||
+		!strings.Contains(err.Error(), "images or lines or voc") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -91,7 +96,8 @@ func TestDetectFolder(t *testing.T) {
 func TestFormatsAreComplete(t *testing.T) {
 	fallbacks := 0
 	for k, f := range All() {
-		if f.Name == "" || f.Read != nil && f.ReadFolder != nil || f.Read == nil && f.ReadFolder == nil && f.ReadBoxes == nil && !f.ByTask ||
+		if f.Name == "" || f.Read != nil && f.ReadFolder != nil || f.Read == nil && f.ReadFolder == nil &&
+			f.ReadBoxes == nil && !f.ByTask ||
 			f.ReadFolder != nil && f.IsFolder == nil || Names()[k] != f.Name {
 			t.Errorf("%+v", f)
 		}
@@ -106,7 +112,8 @@ func TestFormatsAreComplete(t *testing.T) {
 
 // What is read only once is not looked into: the reader would miss its beginning.
 func TestDetectReadsNoPipe(t *testing.T) {
-	if format, err := Detect(os.DevNull); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "read only once") || !strings.Contains(err.Error(), "give --format") {
+	if format, err := Detect(os.DevNull); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "read only once") || !strings.Contains(err.Error(), "give --format") {
 		t.Errorf("%q, %v", format, err)
 	}
 }

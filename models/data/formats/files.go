@@ -48,7 +48,8 @@ func Expand(setting, value, format string) (string, error) {
 	if len(all) > 1 {
 		for _, file := range all {
 			if strings.Contains(file, ",") {
-				return "", structured.BadInput("%s%s: one of several files has a comma in its name, which separates files; rename %s", setting, value, file)
+				return "", structured.BadInput("%s%s: one of several files has a comma in its name, which "+
+					"separates files; rename %s", setting, value, file)
 			}
 		}
 	}
@@ -98,7 +99,8 @@ func filesIn(folder string) ([]string, error) {
 		files = append(files, filepath.Join(folder, e.Name()))
 	}
 	if len(files) == 0 {
-		return nil, structured.BadInput("%s: no files in this folder, and it is in no known format itself; expected data files, or a folder in the format %s", folder, folders())
+		return nil, structured.BadInput("%s: no files in this folder, and it is in no known format itself; expected data "+
+			"files, or a folder in the format %s", folder, folders())
 	}
 	return files, nil
 }
@@ -113,7 +115,8 @@ func DetectAll(value string) (string, error) {
 			return "", err
 		}
 		if format != "" && f != format {
-			return "", structured.BadInput("%s is %s, but %s is %s: files that are read together have one format; give it with --format, or leave one of them out",
+			return "", structured.BadInput("%s is %s, but %s is %s: files that are read together have one format; give it "+
+				"with --format, or leave one of them out",
 				files[0], format, file, f)
 		}
 		format = f

@@ -37,10 +37,11 @@ type Format struct {
 	// Starts recognises a file by its first bytes. It is nil for the format of text that no other format recognises.
 	Starts func(start []byte) bool
 
-	Images   bool // letters of words
-	Tokens   bool // text with a token per line, which can be read piece by piece
-	Lines    bool // text with an example per line, which can be read piece by piece
-	Ranges   bool // a range of its bytes that begins and ends after blank lines can be read on its own, by Options.Line, Start and Each
+	Images bool // letters of words
+	Tokens bool // text with a token per line, which can be read piece by piece
+	Lines  bool // text with an example per line, which can be read piece by piece
+	// a range of its bytes that begins and ends after blank lines can be read on its own, by Options.Line, Start and Each
+	Ranges   bool
 	Columns  bool // inputs are still to be made from columns after reading, which ColumnNames names
 	Arrays   bool // holds numbers only, which are inputs as they are
 	Numbered bool // attributes are numbered during reading, so MinCount and HashBits are settings of the reader
@@ -71,7 +72,8 @@ type Format struct {
 	// Both are nil for a format of files, and ReadFolder for one that only ReadBoxes reads.
 	ReadFolder func(path string, o Options) (*structured.Dataset, error)
 	IsFolder   func(path string) bool
-	Listing    string // the file in its folders that says what the others hold, and is no data file itself; empty: there is none
+	// the file in its folders that says what the others hold, and is no data file itself; empty: there is none
+	Listing string
 	// ReadBoxes reads images with boxes of objects, for --task localise. It is nil for formats without boxes.
 	ReadBoxes func(path string, o localisation.Options) (*structured.Dataset, error)
 }
@@ -82,16 +84,19 @@ type Options struct {
 	OwnLabels bool                 // number labels in the order of the file, whatever Labels says
 	Unlabeled bool                 // labels may be missing
 	Threads   int
-	Line      int       // number of the first line, where r holds only a part of a text file
-	Start     io.Reader // where r holds a later part of a text file: the file from its beginning, which may determine its columns
+	Line      int // number of the first line, where r holds only a part of a text file
+	// where r holds a later part of a text file: the file from its beginning, which may determine its columns
+	Start io.Reader
 
-	Columns    string                 // names of conll columns, as in --columns
-	Width      int                    // number of conll columns; 0 if unknown
-	Comments   string                 // of conll (text.Conll); empty: the file decides
-	Survey     *text.Survey           // of the whole file, where it decides, or nil
-	Field      string                 // of conllu, that holds the label
-	Trees      bool                   // of conllu: outputs are trees
-	Pairs      *alignments.Outputs    // of npz and pairs: the outputs that stand for links; of npz, features belong to pairs of items. Nil: there are no links
+	Columns  string       // names of conll columns, as in --columns
+	Width    int          // number of conll columns; 0 if unknown
+	Comments string       // of conll (text.Conll); empty: the file decides
+	Survey   *text.Survey // of the whole file, where it decides, or nil
+	Field    string       // of conllu, that holds the label
+	Trees    bool         // of conllu: outputs are trees
+	// of npz and pairs: the outputs that stand for links; of npz, features belong to pairs of items. Nil: there are no
+	// links
+	Pairs      *alignments.Outputs
 	Links      string                 // of pairs: the file of the links; empty: they are a field of each line
 	Dictionary *structured.Dictionary // of crfsuite attributes; nil numbers them anew
 	MinCount   int                    // least count of a crfsuite attribute that is numbered anew
@@ -229,11 +234,13 @@ const Builtin = "builtin"
 
 var drawn = Format{
 	Name: Builtin, Tasks: []string{"ocr"},
-	Takes: []string{"examples", "difficulty", "candidate-pixels", "candidates", "bitext", "classes", "shape", "features", "template", "hash-bits", "min-count"},
+	Takes: []string{"examples", "difficulty", "candidate-pixels", "candidates", "bitext", "classes", "shape", "features",
+		"template", "hash-bits", "min-count"},
 }
 
 // TextSettings are those that have an effect on text in columns of which inputs are made.
-var TextSettings = []string{"dense", "encoder", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "min-count"}
+var TextSettings = []string{"dense", "encoder", "scheme", "partial", "features", "template", "clusters",
+	"gazetteer", "hash-bits", "min-count"}
 
 // Names returns the names of all formats.
 func Names() []string {

@@ -68,7 +68,8 @@ func readPairArrays(content []byte, path string, o Options) (*structured.Dataset
 	of := arrays.Pairs{Remarks: o.Remarks, Strict: o.Unlabeled}
 	c, faults, err := alignments.ReadArrays(bytes.NewReader(content), path, of)
 	if err != nil && o.Unlabeled { // a file without links
-		c, faults, err = alignments.ReadArrays(bytes.NewReader(content), path, arrays.Pairs{Unlabeled: true, Remarks: o.Remarks})
+		c, faults, err = alignments.ReadArrays(bytes.NewReader(content), path,
+			arrays.Pairs{Unlabeled: true, Remarks: o.Remarks})
 	}
 	if err != nil {
 		return nil, err

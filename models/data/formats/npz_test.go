@@ -14,8 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// A sequence with bad features is left out of data to predict for, and takes no labels of others; where one label is bad, the
-// labels of none are read, and all sequences stay.
+// A sequence with bad features is left out of data to predict for, and takes no labels of others; where one label is
+// bad, the labels of none are read, and all sequences stay.
 func TestBadSequencesToPredictFor(t *testing.T) {
 	for _, c := range []struct {
 		features []float32
@@ -77,7 +77,8 @@ func TestPairArraysWithoutLinks(t *testing.T) {
 		unlabeled bool
 		fine      bool
 		gold      int
-	}{{[]int32{0, 0, 1}, false, true, 1}, {[]int32{0, 0, 1}, true, true, 1}, {nil, true, true, 0}, {nil, false, false, 0}} {
+	}{{[]int32{0, 0, 1}, false, true, 1}, {[]int32{0, 0, 1}, true, true, 1},
+		{nil, true, true, 0}, {nil, false, false, 0}} {
 		d, err := readPairArrays(archive(c.links), "x.npz", Options{Unlabeled: c.unlabeled})
 		if c.fine != (err == nil) || err != nil && !structured.IsBadInput(err) {
 			t.Errorf("links %v, without labels %t: %v", c.links, c.unlabeled, err)

@@ -55,7 +55,8 @@ func linked(c *alignments.Corpus, faults map[int]error, o Options) (*structured.
 			return err
 		}
 		if n, m := c.Size(i); n > mostPairs/m {
-			return structured.BadInput("%s: %d source and %d target words, expected at most %d pairs of them", c.Where(i), n, m, mostPairs)
+			return structured.BadInput("%s: %d source and %d target words, expected at most %d pairs of them",
+				c.Where(i), n, m, mostPairs)
 		}
 		return nil
 	}

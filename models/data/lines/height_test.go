@@ -21,7 +21,8 @@ func TestMedianHeight(t *testing.T) {
 	if got := MedianHeight(dir); got != 40 {
 		t.Errorf("median height %d, expected 40", got)
 	}
-	other := folder(t, "a.png\ta\nb.png\ta\nc.png\ta\n", map[string]image.Image{"a.png": page(9, 60, 1), "b.png": page(9, 60, 1), "c.png": page(9, 60, 1)})
+	other := folder(t, "a.png\ta\nb.png\ta\nc.png\ta\n",
+		map[string]image.Image{"a.png": page(9, 60, 1), "b.png": page(9, 60, 1), "c.png": page(9, 60, 1)})
 	if got := MedianHeight(dir, other); got != 48 {
 		t.Errorf("median height %d of two folders, expected 48", got)
 	}

@@ -70,7 +70,8 @@ func (r Reader) width(width, height int) int {
 // check refuses an image that is too large as soon as it has the height of a frame: a flat one of a few bytes may be.
 func (r Reader) check(name string, width, height int) error {
 	if scaled := r.width(width, height); scaled > images.MaxPixels/r.Height {
-		return structured.BadInput("%s: %d × %d pixels, which are %d × %d at the height of a frame, expected at most %d in all", name, width, height, scaled, r.Height, images.MaxPixels)
+		return structured.BadInput("%s: %d × %d pixels, which are %d × %d at the height of a frame, "+
+			"expected at most %d in all", name, width, height, scaled, r.Height, images.MaxPixels)
 	}
 	return nil
 }
@@ -110,7 +111,8 @@ type builder struct {
 
 func (r Reader) builder(name string, known bool) *builder {
 	return &builder{Reader: r, known: known, d: &structured.Dataset{
-		Name: name, Offsets: []int{0}, IDs: []string{}, Dim: r.Height * r.Columns, TaskData: &Set{Height: r.Height, Columns: r.Columns},
+		Name: name, Offsets: []int{0}, IDs: []string{}, Dim: r.Height * r.Columns,
+		TaskData: &Set{Height: r.Height, Columns: r.Columns},
 	}}
 }
 
@@ -159,7 +161,9 @@ func (r Reader) breaks(text string) bool { return !r.Words && strings.ContainsAn
 // longer than a letter, or if one of names is and there is no blank.
 func Joined(y []int32, names *structured.Alphabet) string {
 	all, between := make([]string, len(y)), ""
-	if names.Index(" ") < 0 && slices.ContainsFunc(names.Names(), func(s string) bool { return utf8.RuneCountInString(s) > 1 }) {
+	if names.Index(" ") < 0 && slices.ContainsFunc(names.Names(), func(s string) bool {
+		return utf8.RuneCountInString(s) > 1
+	}) {
 		between = " "
 	}
 	for k, s := range y {
@@ -210,14 +214,16 @@ func (b *builder) finish(names *structured.Alphabet) *structured.Dataset {
 }
 
 // Lines makes data of images, whose texts are known.
-func (r Reader) Lines(name string, names *structured.Alphabet, each func(add func(id string, m *images.Image, text string))) *structured.Dataset {
+func (r Reader) Lines(name string, names *structured.Alphabet,
+	each func(add func(id string, m *images.Image, text string))) *structured.Dataset {
 	b := r.builder(name, true)
 	each(b.add)
 	return b.finish(names)
 }
 
 // Unread makes data of images of which nobody knows what they read.
-func (r Reader) Unread(name string, names *structured.Alphabet, each func(add func(id string, m *images.Image))) *structured.Dataset {
+func (r Reader) Unread(name string, names *structured.Alphabet,
+	each func(add func(id string, m *images.Image))) *structured.Dataset {
 	b := r.builder(name, false)
 	each(func(id string, m *images.Image) { b.add(id, m, "") })
 	return b.finish(names)
@@ -230,9 +236,11 @@ func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool) 
 	if !IsFolder(path) {
 		switch {
 		case path == "-":
-			return nil, structured.BadInput("standard input: lines are read from a folder of images, or from one image; give its path")
+			return nil, structured.BadInput("standard input: lines are read from a folder of images, or from " +
+				"one image; give its path")
 		case known:
-			return nil, structured.BadInput("%s: no file %s, expected a folder of images with one that says what they read: a name, a tab and a text on each line", path, Listing)
+			return nil, structured.BadInput("%s: no file %s, expected a folder of images with one that says what they read: a "+
+				"name, a tab and a text on each line", path, Listing)
 		}
 		return r.readImages(path, names)
 	}
@@ -347,7 +355,8 @@ func (r Reader) ReadArrays(path string, names *structured.Alphabet, known bool, 
 	b.d.Features, b.d.Dim, b.d.Weights, b.d.TaskData, b.d.IDs = d.Features, d.Dim, d.Weights, nil, nil
 	for i, text := range texts {
 		if !utf8.ValidString(text) || r.breaks(text) {
-			return nil, structured.BadInput("%s: texts[%d] is %.40q, expected text in UTF-8 without tabs and ends of lines", path, i, text)
+			return nil, structured.BadInput("%s: texts[%d] is %.40q, expected text in UTF-8 without tabs and ends of lines",
+				path, i, text)
 		}
 		b.end("", d.Length(i), text)
 	}

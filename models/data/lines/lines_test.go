@@ -51,7 +51,8 @@ func folder(t *testing.T, listing string, pages map[string]image.Image) string {
 	return dir
 }
 
-// Frames are columns of pixels from left to right, ink 1; the last frame ends with paper. Symbols that are known keep their numbers.
+// Frames are columns of pixels from left to right, ink 1; the last frame ends with paper. Symbols that are known keep
+// their numbers.
 func TestReadFolder(t *testing.T) {
 	dir := folder(t, "b.png\tbéa\n\na.png\t\r\n", map[string]image.Image{"a.png": page(3, 2, 1), "b.png": page(5, 2, 4)})
 	d, err := Reader{Height: 2, Columns: 2}.ReadFolder(dir, structured.NewAlphabet("b", "x"), true)
@@ -65,10 +66,12 @@ func TestReadFolder(t *testing.T) {
 			t.Errorf("feature %d is %g, want %g", k, x, want[k])
 		}
 	}
-	if !slices.Equal(d.Offsets, []int{0, 3, 5}) || !slices.Equal(d.Alphabet.Names(), []string{"b", "x", "a", "é"}) || d.Dim != 4 {
+	if !slices.Equal(d.Offsets, []int{0, 3, 5}) || !slices.Equal(d.Alphabet.Names(), []string{"b", "x", "a", "é"}) ||
+		d.Dim != 4 {
 		t.Errorf("%v, %v", d.Offsets, d.Alphabet.Names())
 	}
-	if !reflect.DeepEqual(d.Readings, [][]int32{{0, 3, 2}, {}}) || !slices.Equal(d.IDs, []string{"b.png", "a.png"}) || !slices.Equal(d.Lines, []int{1, 3}) {
+	if !reflect.DeepEqual(d.Readings, [][]int32{{0, 3, 2}, {}}) || !slices.Equal(d.IDs, []string{"b.png", "a.png"}) ||
+		!slices.Equal(d.Lines, []int{1, 3}) {
 		t.Errorf("%v, %v, %v", d.Readings, d.IDs, d.Lines)
 	}
 	if !d.Partial(0) || d.GoldOf(1).Reading == nil {
@@ -80,7 +83,8 @@ func TestReadFolder(t *testing.T) {
 	}
 
 	// Scaled to twice the height, a line is twice as wide.
-	if d, err = (Reader{Height: 4, Columns: 2, Words: true}).ReadFolder(dir, nil, true); err != nil || !slices.Equal(d.Offsets, []int{0, 5, 8}) || d.Alphabet.Len() != 1 {
+	if d, err = (Reader{Height: 4, Columns: 2, Words: true}).ReadFolder(dir, nil, true); err != nil ||
+		!slices.Equal(d.Offsets, []int{0, 5, 8}) || d.Alphabet.Len() != 1 {
 		t.Errorf("%v, %v", d, err)
 	}
 	file, err := os.ReadFile(filepath.Join(dir, "b.png"))
@@ -116,7 +120,8 @@ func TestReadFolder(t *testing.T) {
 	if _, err := (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, true); !structured.IsBadInput(err) {
 		t.Errorf("got %v", err)
 	}
-	if d, err = (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, false); err != nil || d.Labels != nil || d.Readings != nil || !slices.Equal(d.Offsets, []int{0, 2, 5}) {
+	if d, err = (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, false); err != nil || d.Labels != nil ||
+		d.Readings != nil || !slices.Equal(d.Offsets, []int{0, 2, 5}) {
 		t.Errorf("%v, %v", d, err)
 	}
 }
@@ -142,7 +147,9 @@ func TestSymbols(t *testing.T) {
 	if a := Joined([]int32{0, 0}, structured.NewAlphabet("a", "ah")); a != "a a" {
 		t.Errorf("words of one letter are joined to %q", a)
 	}
-	d := Reader{Height: 2, Columns: 1}.Unread("x", names, func(add func(string, *images.Image)) { add("", images.Of(page(3, 2, 0))) })
+	d := Reader{Height: 2, Columns: 1}.Unread("x", names, func(add func(string, *images.Image)) {
+		add("", images.Of(page(3, 2, 0)))
+	})
 	if d.Readings != nil || d.Alphabet != names || d.Length(0) != 3 {
 		t.Errorf("%+v", d)
 	}
@@ -160,7 +167,8 @@ func TestArrayWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err := (Reader{}).ReadArrays(path, nil, true, 0); err != nil || !slices.Equal(d.Weights, []float64{3, 0.5}) || d.IDs != nil {
+	if d, err := (Reader{}).ReadArrays(path, nil, true, 0); err != nil || !slices.Equal(d.Weights, []float64{3, 0.5}) ||
+		d.IDs != nil {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if d, err := (Reader{}).ReadArrays(path, nil, false, 0); err != nil || d.Weights != nil {

@@ -15,7 +15,8 @@ import (
 // fit in memory stay in the file.
 func (o Options) Arrays(path string) (*structured.Dataset, error) {
 	if o.Windows {
-		return nil, structured.BadInput("%s: an npz archive has features of candidate boxes; a search over windows reads images", path)
+		return nil, structured.BadInput("%s: an npz archive has features of candidate boxes; a search "+
+			"over windows reads images", path)
 	}
 	c, err := arrays.CandidateReader{Shape: o.Shape, Unlabeled: o.Unlabeled, Remarks: o.Remarks}.Open(path)
 	if err != nil {

@@ -36,7 +36,8 @@ func TestFolderOfImages(t *testing.T) {
 		t.Error("a folder that is not there is read")
 	}
 	o.Unlabeled = false
-	if _, err := o.Folder(dir); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), dir+": images without boxes") {
+	if _, err := o.Folder(dir); !structured.IsBadInput(err) ||
+		!strings.HasPrefix(err.Error(), dir+": images without boxes") {
 		t.Error(err)
 	}
 }

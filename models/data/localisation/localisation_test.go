@@ -47,7 +47,8 @@ func TestOutputs(t *testing.T) {
 			if math.Abs(float64(costs[k])-(1-b.IoU(gold))) > 1e-6 || costs[k] < costs[y[0]] {
 				t.Errorf("image %d: candidate %d costs %g, %d is gold and costs %g", i, k, costs[k], y[0], costs[y[0]])
 			}
-			if loss := (choices.Cost{}).Loss([]int32{int32(k)}, d.GoldOf(i)); math.Abs(loss-float64(costs[k]-costs[y[0]])) > 1e-6 {
+			if loss := (choices.Cost{}).Loss([]int32{int32(k)}, d.GoldOf(i)); math.Abs(loss-
+				float64(costs[k]-costs[y[0]])) > 1e-6 {
 				t.Errorf("image %d: candidate %d loses %g", i, k, loss)
 			}
 		}
@@ -114,8 +115,8 @@ func TestSnap(t *testing.T) {
 // Inputs that are computed when they are needed equal those in memory, also of a subset, and networks score them alike.
 func TestSourcesEqualMemory(t *testing.T) {
 	for name, o := range map[string]Options{
-		"descriptor": {Crop: 16, Candidates: 40}, "pixels": {Crop: 12, Candidates: 40, Pixels: true}, "windows": {Windows: true, Grid: 5},
-		"npz": {}, "maps": {Shape: []int{3, 2, 4}},
+		"descriptor": {Crop: 16, Candidates: 40}, "pixels": {Crop: 12, Candidates: 40, Pixels: true},
+		"windows": {Windows: true, Grid: 5}, "npz": {}, "maps": {Shape: []int{3, 2, 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			read := func(stream bool) *structured.Dataset {
@@ -167,7 +168,8 @@ func TestSourcesEqualMemory(t *testing.T) {
 // scores returns the scores of the first part for some examples, by a network with weights from 1.
 func scores(t *testing.T, d *structured.Dataset, examples []int) []float32 {
 	t.Helper()
-	net, err := nets.Make(nets.Config{Net: "linear"}, graph.Input{Dim: d.Dim}, nets.Output{Labels: 1, Form: choices.Form()})
+	net, err := nets.Make(nets.Config{Net: "linear"}, graph.Input{Dim: d.Dim},
+		nets.Output{Labels: 1, Form: choices.Form()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +197,8 @@ func archive(t *testing.T, maps bool) string {
 	c := &arrays.Candidates{Offsets: []int{0}}
 	for i := range 4 {
 		for range 3 + i {
-			c.Boxes = append(c.Boxes, boxes.Box{X: float64(r.IntN(20)), Y: float64(r.IntN(10)), Width: 5 + float64(r.IntN(10)), Height: 6})
+			c.Boxes = append(c.Boxes,
+				boxes.Box{X: float64(r.IntN(20)), Y: float64(r.IntN(10)), Width: 5 + float64(r.IntN(10)), Height: 6})
 		}
 		c.Offsets = append(c.Offsets, len(c.Boxes))
 		c.Sizes, c.Gold = append(c.Sizes, [2]int{40, 30}), append(c.Gold, boxes.Box{X: 3, Y: 4, Width: 10, Height: 6})

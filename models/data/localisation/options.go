@@ -18,21 +18,22 @@ var ErrNoClass = errors.New("no class is chosen")
 
 // Options say what is looked for, and what a network reads.
 type Options struct {
-	Class      string         // of the object; empty: the only class that there is
-	ClassID    int64          // COCO's number of the class where the data does not say it; 0: 1
-	Windows    bool           // look for the best box of a grid, not for the best candidate
-	Grid       int            // cells per side of an image, for windows
-	Pixels     bool           // inputs of candidates are pixels, not features of cells
-	Crop       int            // pixels per side that a candidate is resized to
-	Candidates int            // the most candidates per image
-	Boxes      string         // file with candidates in COCO's format of results; empty: sliding windows
-	Learn      bool           // data are training data: their candidates and inputs are made by Complete, which learns sliding windows
-	Sliding    *boxes.Windows // that are candidates; nil: those of boxes.DefaultWindows
-	Images     string         // folder of the images; empty: beside the annotations
-	Unlabeled  bool           // use all images, with gold boxes or not
-	Shape      []int          // of the features of candidates from npz, if the training data determine it
-	Stream     bool           // read or compute features whenever they are needed, even if they fit in memory
-	Threads    int
+	Class      string // of the object; empty: the only class that there is
+	ClassID    int64  // COCO's number of the class where the data does not say it; 0: 1
+	Windows    bool   // look for the best box of a grid, not for the best candidate
+	Grid       int    // cells per side of an image, for windows
+	Pixels     bool   // inputs of candidates are pixels, not features of cells
+	Crop       int    // pixels per side that a candidate is resized to
+	Candidates int    // the most candidates per image
+	Boxes      string // file with candidates in COCO's format of results; empty: sliding windows
+	// data are training data: their candidates and inputs are made by Complete, which learns sliding windows
+	Learn     bool
+	Sliding   *boxes.Windows // that are candidates; nil: those of boxes.DefaultWindows
+	Images    string         // folder of the images; empty: beside the annotations
+	Unlabeled bool           // use all images, with gold boxes or not
+	Shape     []int          // of the features of candidates from npz, if the training data determine it
+	Stream    bool           // read or compute features whenever they are needed, even if they fit in memory
+	Threads   int
 
 	Strict  bool             // an annotated box without area is bad input
 	Remarks *remarks.Remarks // on images; nil refuses bad ones
@@ -107,7 +108,8 @@ func (o Options) VOC(dir string) (*structured.Dataset, error) {
 // Folder reads a folder of images, or one image, without annotations.
 func (o Options) Folder(dir string) (*structured.Dataset, error) {
 	if !o.Unlabeled {
-		return nil, structured.BadInput("%s: images without boxes, expected a folder of PASCAL VOC's XML files, or a file in COCO's format", dir)
+		return nil, structured.BadInput("%s: images without boxes, expected a folder of PASCAL VOC's XML files, or "+
+			"a file in COCO's format", dir)
 	}
 	set, err := annotations.ReadFolder(dir, o.Remarks)
 	if err != nil {
@@ -123,7 +125,8 @@ func (o Options) annotated(set *annotations.Set) (*structured.Dataset, error) {
 		class = set.Classes[0].Name
 	}
 	if class == "" {
-		return nil, structured.BadInput("%s: %w; choose one of: %s", set.Name, ErrNoClass, structured.SomeOf(set.ClassNames()))
+		return nil, structured.BadInput("%s: %w; choose one of: %s", set.Name, ErrNoClass,
+			structured.SomeOf(set.ClassNames()))
 	}
 	s := &Set{Class: class, ClassID: set.ClassID(class)}
 	if s.ClassID < 0 {

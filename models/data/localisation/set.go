@@ -19,8 +19,9 @@ type Set struct {
 	Offsets []int       // [n+1] of the candidates
 	Grid    int         // cells per side of an image, for windows
 
-	Sliding *boxes.Windows // that are candidates where no others are given, as the training data have them; nil: boxes.DefaultWindows
-	Slides  bool           // Boxes are these windows
+	// that are candidates where no others are given, as the training data have them; nil: boxes.DefaultWindows
+	Sliding *boxes.Windows
+	Slides  bool // Boxes are these windows
 
 	Map [3]int // height, width and channels of the map that the inputs of a candidate are; zeros if they are none
 
@@ -78,7 +79,8 @@ func (s *Set) Join(others []structured.TaskData) (structured.TaskData, error) {
 		set := of.(*Set)
 		switch {
 		case set.Class != s.Class:
-			return nil, structured.BadInput("objects of class %s, expected %s as in the first file; choose one class of both", set.Class, s.Class)
+			return nil, structured.BadInput("objects of class %s, expected %s as in the first file; choose one class of both",
+				set.Class, s.Class)
 		case set.Map != s.Map || set.Grid != s.Grid || (set.Boxes == nil) != (s.Boxes == nil):
 			return nil, structured.BadInput("the inputs of boxes have another shape than in the first file")
 		}

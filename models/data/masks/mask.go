@@ -101,7 +101,8 @@ func Decode(r io.Reader, name string) (*Mask, error) {
 			for x := range m.Width {
 				l := p.Gray16At(x, y).Y
 				if l > Void && l != math.MaxUint16 { // which is white, as 255 is
-					return nil, structured.BadInput("%s: the pixel at x %d, y %d has the value %d, expected at most 255, or 65535 for 255", name, x, y, l)
+					return nil, structured.BadInput("%s: the pixel at x %d, y %d has the value %d, expected at "+
+						"most 255, or 65535 for 255", name, x, y, l)
 				}
 				m.Labels = append(m.Labels, uint8(min(l, Void)))
 			}
@@ -126,13 +127,15 @@ func (m *Mask) turn(stored images.Orientation) {
 // was turned, which does not say itself how it is stored. Another size than the image's is bad input; name and of are
 // the names of their files, for messages.
 func (m *Mask) Fit(to images.Header, name, of string) error {
-	if width, height := to.Stored.Size(m.Width, m.Height); to.Stored.Swaps() && !m.Stored.Turns() && m.Width != m.Height && width == to.Width && height == to.Height {
+	if width, height := to.Stored.Size(m.Width, m.Height); to.Stored.Swaps() && !m.Stored.Turns() && m.Width != m.Height &&
+		width == to.Width && height == to.Height {
 		m.turn(to.Stored)
 		m.WithImage = true
 		return nil
 	}
 	if m.Width != to.Width || m.Height != to.Height {
-		return structured.BadInput("%s: %d × %d pixels, expected %d × %d as %s has", name, m.Width, m.Height, to.Width, to.Height, of)
+		return structured.BadInput("%s: %d × %d pixels, expected %d × %d as %s has", name, m.Width,
+			m.Height, to.Width, to.Height, of)
 	}
 	return nil
 }
@@ -166,7 +169,8 @@ func (m *Mask) copyGreys(from image.Image, name string) error {
 func (m *Mask) Check(n int, name, where string) error {
 	for i, l := range m.Labels {
 		if int(l) >= n && l != Void {
-			return structured.BadInput("%s: the pixel at x %d, y %d has label %d, expected 0 to %d (%s) or 255, void", name, i%m.Width, i/m.Width, l, n-1, where)
+			return structured.BadInput("%s: the pixel at x %d, y %d has label %d, expected 0 to %d (%s) or 255, void", name,
+				i%m.Width, i/m.Width, l, n-1, where)
 		}
 	}
 	return nil

@@ -28,7 +28,8 @@ func encoded(t *testing.T, m image.Image) []byte {
 // Labels and colours survive writing and reading, for masks of both kinds and palettes of any size.
 func TestRoundTrip(t *testing.T) {
 	labels := []uint8{0, 1, 2, 255, 254, 7}
-	for name, palette := range map[string]color.Palette{"grey": nil, "own": Palette(), "short": {color.RGBA{9, 8, 7, 255}, color.RGBA{1, 2, 3, 255}}} {
+	for name, palette := range map[string]color.Palette{"grey": nil, "own": Palette(),
+		"short": {color.RGBA{9, 8, 7, 255}, color.RGBA{1, 2, 3, 255}}} {
 		m := &Mask{Width: 3, Height: 2, Labels: labels, Palette: palette}
 		path := filepath.Join(t.TempDir(), "m.png")
 		if err := m.Write(path); err != nil {
@@ -38,7 +39,8 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Width != 3 || got.Height != 2 || !slices.Equal(got.Labels, labels) || (got.Palette == nil) != (palette == nil) {
+		if got.Width != 3 || got.Height != 2 || !slices.Equal(got.Labels, labels) ||
+			(got.Palette == nil) != (palette == nil) {
 			t.Errorf("%s: read %+v", name, got)
 		}
 		for l, c := range palette {
@@ -71,7 +73,8 @@ func TestFewBits(t *testing.T) {
 // Values of 16 bits are labels, too.
 func TestSixteenBits(t *testing.T) {
 	from := &image.Gray16{Pix: []uint8{0, 9, 0, 255, 0, 0, 0, 1}, Stride: 4, Rect: image.Rect(0, 0, 2, 2)}
-	if m, err := Decode(bytes.NewReader(encoded(t, from)), "a.png"); err != nil || !bytes.Equal(m.Labels, []uint8{9, Void, 0, 1}) {
+	if m, err := Decode(bytes.NewReader(encoded(t, from)), "a.png"); err != nil ||
+		!bytes.Equal(m.Labels, []uint8{9, Void, 0, 1}) {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -88,12 +91,15 @@ func TestBadMasks(t *testing.T) {
 		want    string
 	}{
 		"empty": {nil, "expected a mask: a PNG image"}, "text": {[]byte("labels"), "expected a mask: a PNG image"},
-		"cut": {good[:len(good)-20], "broken or cut off"}, "colour": {encoded(t, opaque), "a colour image (the pixel at x 0, y 0), expected a mask"},
-		"16 bits": {encoded(t, &image.Gray16{Pix: []uint8{0, 9, 1, 0}, Stride: 4, Rect: image.Rect(0, 0, 2, 1)}), "x 1, y 0 has the value 256, expected at most 255"},
-		"alpha":   {encoded(t, image.NewNRGBA(bounds)), "a colour image (the pixel at x 0, y 0), expected a mask"},
+		"cut":    {good[:len(good)-20], "broken or cut off"},
+		"colour": {encoded(t, opaque), "a colour image (the pixel at x 0, y 0), expected a mask"},
+		"16 bits": {encoded(t, &image.Gray16{Pix: []uint8{0, 9, 1, 0}, Stride: 4, Rect: image.Rect(0, 0, 2, 1)}),
+			"x 1, y 0 has the value 256, expected at most 255"},
+		"alpha": {encoded(t, image.NewNRGBA(bounds)), "a colour image (the pixel at x 0, y 0), expected a mask"},
 	} {
 		_, err := Decode(bytes.NewReader(test.content), "a.png")
-		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "a.png: ") || !strings.Contains(err.Error(), test.want) {
+		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "a.png: ") ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, expected an error about %q", name, err, test.want)
 		}
 	}
@@ -128,7 +134,8 @@ func TestColours(t *testing.T) {
 // The first labels have Okabe and Ito's colours, after a dark grey, and void is white.
 func TestFirstColours(t *testing.T) {
 	for l, want := range map[int]string{
-		0: "#3C3C3C", 1: "#E69F00", 2: "#56B4E9", 3: "#009E73", 4: "#F0E442", 5: "#0072B2", 6: "#D55E00", 7: "#CC79A7", Void: "#FFFFFF",
+		0: "#3C3C3C", 1: "#E69F00", 2: "#56B4E9", 3: "#009E73", 4: "#F0E442", 5: "#0072B2", 6: "#D55E00",
+		7: "#CC79A7", Void: "#FFFFFF",
 	} {
 		if c := Colour(l); c.A != 255 || fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) != want {
 			t.Errorf("label %d is %v, expected %s", l, c, want)
@@ -166,7 +173,8 @@ func TestOverlay(t *testing.T) {
 func TestNames(t *testing.T) {
 	for content, want := range map[string]string{
 		"ground\nstone\r\n\n": "", "": "no names", "a\n\nb": "names.txt:2: an empty line, expected the name of label 1",
-		"a\nb\na": `names.txt:3: "a" is the name of label 0 too`, strings.Join(numbers(256), "\n"): "names.txt:256: expected at most 255 names",
+		"a\nb\na":                        `names.txt:3: "a" is the name of label 0 too`,
+		strings.Join(numbers(256), "\n"): "names.txt:256: expected at most 255 names",
 	} {
 		path := filepath.Join(t.TempDir(), "names.txt")
 		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {

@@ -48,7 +48,8 @@ func ParseValues(void, labels string) (*Values, error) {
 		l, err := strconv.ParseUint(strings.TrimSpace(text), 10, 8)
 		switch {
 		case err != nil:
-			return nil, structured.BadInput("--mask-values %s: %q, expected auto, or values from 0 to 255, such as 0,255", labels, text)
+			return nil, structured.BadInput("--mask-values %s: %q, expected auto, or values from 0 to 255, such as 0,255",
+				labels, text)
 		case slices.Contains(v.Labels, uint8(l)):
 			return nil, structured.BadInput("--mask-values %s: %d is there twice", labels, l)
 		}
@@ -112,7 +113,8 @@ func (v *Values) Read(m *Mask, name string) (*Mask, error) {
 	read.Labels = make([]uint8, len(m.Labels))
 	for i, l := range m.Labels {
 		if label[l] == unknown {
-			return nil, structured.BadInput("%s: the pixel at x %d, y %d has the value %d, expected %s", name, i%m.Width, i/m.Width, l, v)
+			return nil, structured.BadInput("%s: the pixel at x %d, y %d has the value %d, expected %s", name,
+				i%m.Width, i/m.Width, l, v)
 		}
 		read.Labels[i] = uint8(label[l])
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// What is stored of a mask that was read is the mask of the file, whatever its values mean; a value without a meaning is
-// refused, with its place and what was expected.
+// What is stored of a mask that was read is the mask of the file, whatever its values mean; a value without a meaning
+// is refused, with its place and what was expected.
 func TestValuesAreThoseOfTheFile(t *testing.T) {
 	for _, c := range []struct{ void, labels, values, other, expected string }{
 		{Auto, Auto, "\x00\x01\xfe\xff", "", ""},
@@ -53,7 +53,8 @@ func TestValuesAreThoseOfTheFile(t *testing.T) {
 		}
 		bad := &Mask{Width: 2, Height: 2, Labels: []uint8{c.values[0], c.values[0], c.values[0], c.other[0]}}
 		if _, err := v.Read(bad, "x"); !structured.IsBadInput(err) ||
-			!strings.Contains(err.Error(), "x: the pixel at x 1, y 1 has the value ") || !strings.HasSuffix(err.Error(), "expected "+c.expected) {
+			!strings.Contains(err.Error(), "x: the pixel at x 1, y 1 has the value ") ||
+			!strings.HasSuffix(err.Error(), "expected "+c.expected) {
 			t.Fatalf("%s, %s: %v, expected %q", c.void, c.labels, err, c.expected)
 		}
 	}
@@ -66,8 +67,10 @@ func TestParseValues(t *testing.T) {
 		many[k] = strconv.Itoa(k)
 	}
 	for _, c := range []struct{ void, labels, wantVoid, wantLabels string }{
-		{Auto, Auto, "255", Auto}, {"255", Auto, "255", Auto}, {"12", Auto, "12", Auto}, {None, Auto, None, Auto}, {Auto, "0, 255", None, "0,255"},
-		{Auto, "0,10", "255", "0,10"}, {"10", "0,11", "10", "0,11"}, {"0", "10,1", "0", "10,1"}, {None, strings.Join(many[1:], ","), None, strings.Join(many[1:], ",")},
+		{Auto, Auto, "255", Auto}, {"255", Auto, "255", Auto}, {"12", Auto, "12", Auto}, {None, Auto, None, Auto},
+		{Auto, "0, 255", None, "0,255"},
+		{Auto, "0,10", "255", "0,10"}, {"10", "0,11", "10", "0,11"}, {"0", "10,1", "0", "10,1"},
+		{None, strings.Join(many[1:], ","), None, strings.Join(many[1:], ",")},
 	} {
 		v, err := ParseValues(c.void, c.labels)
 		if err != nil {
@@ -79,9 +82,12 @@ func TestParseValues(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ void, labels, want string }{
-		{"256", Auto, "--void 256: expected auto, none or a value from 0 to 255"}, {"-1", Auto, "--void -1: expected"}, {"0x1", Auto, "--void 0x1: expected"},
-		{Auto, "1,256", `--mask-values 1,256: "256", expected auto, or values from 0 to 255, such as 0,255`}, {Auto, "", `--mask-values : "", expected`},
-		{Auto, "1,2,1", "--mask-values 1,2,1: 1 is there twice"}, {"7", "0,7", "--mask-values 0,7 has 7, which --void says is void"},
+		{"256", Auto, "--void 256: expected auto, none or a value from 0 to 255"}, {"-1", Auto, "--void -1: expected"},
+		{"0x1", Auto, "--void 0x1: expected"},
+		{Auto, "1,256", `--mask-values 1,256: "256", expected auto, or values from 0 to 255, such as 0,255`},
+		{Auto, "", `--mask-values : "", expected`},
+		{Auto, "1,2,1", "--mask-values 1,2,1: 1 is there twice"},
+		{"7", "0,7", "--mask-values 0,7 has 7, which --void says is void"},
 		{None, strings.Join(many, ","), "--mask-values: 256 values, expected at most 255"},
 	} {
 		if _, err := ParseValues(c.void, c.labels); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), c.want) {
@@ -94,8 +100,9 @@ func TestParseValues(t *testing.T) {
 // whatever follows.
 func TestFoundValues(t *testing.T) {
 	for values, want := range map[string]struct{ object, plain bool }{
-		"": {}, "\x00": {}, "\xff": {}, "\x00\xff": {object: true}, "\x07\xff\x07": {object: true}, "\x00\x01": {}, "\x00\x01\x02": {}, "\x00\x01\xff": {plain: true},
-		"\x00\x01\x02\x03": {plain: true}, "\x00\x01\x02\xff": {plain: true},
+		"": {}, "\x00": {}, "\xff": {}, "\x00\xff": {object: true}, "\x07\xff\x07": {object: true}, "\x00\x01": {},
+		"\x00\x01\x02": {}, "\x00\x01\xff": {plain: true}, "\x00\x01\x02\x03": {plain: true},
+		"\x00\x01\x02\xff": {plain: true},
 	} {
 		var f Found
 		f.Add(&Mask{Labels: []uint8(values)})

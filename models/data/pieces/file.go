@@ -139,7 +139,8 @@ func (f *file) model() (model, error) {
 		}
 		return p, nil
 	case "BPE":
-		b := &bpe{vocabulary: vocab, continuing: text(m.Continuing), end: text(m.End), fuse: m.FuseUnknown, bytes: m.ByteFallback, whole: m.IgnoreMerges, unknown: -1}
+		b := &bpe{vocabulary: vocab, continuing: text(m.Continuing), end: text(m.End), fuse: m.FuseUnknown,
+			bytes: m.ByteFallback, whole: m.IgnoreMerges, unknown: -1}
 		if id, ok := vocab[f.unknown]; ok && m.Unknown != nil {
 			b.unknown = id
 		}
@@ -161,7 +162,8 @@ type vocabulary map[string]int32
 // checkPiece refuses a piece that is too long.
 func checkPiece(piece string) error {
 	if len(piece) > mostPieceBytes {
-		return structured.BadInput("model: vocab: a piece of %d bytes, %.20q…, expected at most %d", len(piece), piece, mostPieceBytes)
+		return structured.BadInput("model: vocab: a piece of %d bytes, %.20q…, expected at most %d",
+			len(piece), piece, mostPieceBytes)
 	}
 	return nil
 }
@@ -234,7 +236,8 @@ func around(raw json.RawMessage) (before, after []int32, err error) {
 		}
 		return before, after, nil
 	}
-	return nil, nil, structured.BadInput("post_processor %q; dsp reads TemplateProcessing, BertProcessing and RobertaProcessing", name)
+	return nil, nil, structured.BadInput("post_processor %q; dsp reads TemplateProcessing, "+
+		"BertProcessing and RobertaProcessing", name)
 }
 
 // pieceAndNumber is a pair such as ["[CLS]", 101].

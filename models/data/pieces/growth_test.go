@@ -55,7 +55,8 @@ func TestNormalisersMayNotGrow(t *testing.T) {
 		"long":        replace("a", strings.Repeat("a", 1<<20)),
 		"prepend":     map[string]any{"type": "Prepend", "prepend": strings.Repeat("x", 1<<20)},
 		"precompiled": precompiledTo(strings.Repeat("a", 1<<20)),
-		"mixed":       map[string]any{"type": "Sequence", "normalizers": slices.Repeat([]any{replace("a", "bbbbbbbb"), replace("b", "aaaaaaaa")}, 6)},
+		"mixed": map[string]any{"type": "Sequence",
+			"normalizers": slices.Repeat([]any{replace("a", "bbbbbbbb"), replace("b", "aaaaaaaa")}, 6)},
 	} {
 		tok, err := Parse(with(t, "normalizer", component), name)
 		if err != nil {
@@ -96,16 +97,23 @@ func TestRefusesLargeTokenizers(t *testing.T) {
 		component any
 		want      string
 	}{
-		{"normalizer", map[string]any{"type": "Sequence", "normalizers": slices.Repeat([]any{replace("a", "b")}, 65)}, "a sequence of 65 components"},
+		{"normalizer", map[string]any{"type": "Sequence", "normalizers": slices.Repeat([]any{replace("a", "b")}, 65)},
+			"a sequence of 65 components"},
 		{"normalizer", nested("normalizers", 9), "inside of 8 others, expected at most 64, inside of 7"},
 		{"pre_tokenizer", nested("pretokenizers", 9), "inside of 8 others"},
-		{"pre_tokenizer", map[string]any{"type": "Sequence", "pretokenizers": slices.Repeat([]any{byteLevel}, 40)}, "ByteLevel twice"},
-		{"pre_tokenizer", map[string]any{"type": "Metaspace", "replacement": strings.Repeat("x", 1<<20)}, "expected one character"},
-		{"model", map[string]any{"type": "WordPiece", "unk_token": "[UNK]", "vocab": map[string]int{"[UNK]": 0}, "max_input_chars_per_word": 1 << 40}, "expected 0 to 1000"},
-		{"model", map[string]any{"type": "WordPiece", "unk_token": "[UNK]", "vocab": map[string]int{"[UNK]": 0, strings.Repeat("x", 2000): 1}}, "a piece of 2000 bytes"},
-		{"model", map[string]any{"type": "Unigram", "unk_id": 0, "vocab": []any{[]any{"<unk>", 0}, []any{strings.Repeat("x", 2000), -1}}}, "a piece of 2000 bytes"},
+		{"pre_tokenizer", map[string]any{"type": "Sequence", "pretokenizers": slices.Repeat([]any{byteLevel}, 40)},
+			"ByteLevel twice"},
+		{"pre_tokenizer", map[string]any{"type": "Metaspace", "replacement": strings.Repeat("x", 1<<20)},
+			"expected one character"},
+		{"model", map[string]any{"type": "WordPiece", "unk_token": "[UNK]", "vocab": map[string]int{"[UNK]": 0},
+			"max_input_chars_per_word": 1 << 40}, "expected 0 to 1000"},
+		{"model", map[string]any{"type": "WordPiece", "unk_token": "[UNK]",
+			"vocab": map[string]int{"[UNK]": 0, strings.Repeat("x", 2000): 1}}, "a piece of 2000 bytes"},
+		{"model", map[string]any{"type": "Unigram", "unk_id": 0,
+			"vocab": []any{[]any{"<unk>", 0}, []any{strings.Repeat("x", 2000), -1}}}, "a piece of 2000 bytes"},
 	} {
-		if _, err := Parse(with(t, c.name, c.component), "x"); !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
+		if _, err := Parse(with(t, c.name, c.component), "x"); !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
@@ -116,7 +124,8 @@ func TestPrecompiledTables(t *testing.T) {
 	cut := []byte{8, 0, 0, 0, 1, 1, 1, 1} // a table of 8 bytes, of which 4 are there
 	for table, message := range map[string]string{
 		"no base 64!": "precompiled_charsmap", base64.StdEncoding.EncodeToString(cut[:3]): "ends in the middle",
-		base64.StdEncoding.EncodeToString(cut[:4]): "ends in the middle", base64.StdEncoding.EncodeToString(cut): "ends in the middle",
+		base64.StdEncoding.EncodeToString(cut[:4]): "ends in the middle",
+		base64.StdEncoding.EncodeToString(cut):     "ends in the middle",
 	} {
 		_, err := Parse(with(t, "normalizer", map[string]any{"type": "Precompiled", "precompiled_charsmap": table}), "cut")
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {

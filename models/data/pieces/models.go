@@ -83,7 +83,8 @@ func (b *bpe) readMerges(raw json.RawMessage) error {
 		right, okRight := b.vocabulary[p[1]]
 		whole, ok := b.vocabulary[p[0]+strings.TrimPrefix(p[1], b.continuing)]
 		if !okLeft || !okRight || !ok {
-			return structured.BadInput("model: merge %d, %q and %q: vocab has not all of both and what they become", rank+1, p[0], p[1])
+			return structured.BadInput("model: merge %d, %q and %q: vocab has not all of both and what they become", rank+1,
+				p[0], p[1])
 		}
 		b.merges[[2]int32{left, right}] = merge{int32(rank), whole}
 	}

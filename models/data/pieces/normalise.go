@@ -151,7 +151,8 @@ func newNormaliser(raw json.RawMessage, inside int) (normaliser, error) {
 // checkSequence refuses a sequence of n components inside of that many others that no tokenizer has.
 func checkSequence(n, inside int) error {
 	if n > mostComponents || inside >= mostNested {
-		return structured.BadInput("a sequence of %d components inside of %d others, expected at most %d, inside of %d", n, inside, mostComponents, mostNested-1)
+		return structured.BadInput("a sequence of %d components inside of %d others, expected at most %d, inside of %d", n,
+			inside, mostComponents, mostNested-1)
 	}
 	return nil
 }
@@ -246,18 +247,22 @@ func isOther(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode
 
 // isChinese reports the ideographs that BERT sets apart.
 func isChinese(r rune) bool {
-	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF || r >= 0x2A700 && r <= 0x2B73F ||
-		r >= 0x2B740 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF || r >= 0xF900 && r <= 0xFAFF || r >= 0x2F800 && r <= 0x2FA1F
+	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
+		r >= 0x2A700 && r <= 0x2B73F ||
+		r >= 0x2B740 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF || r >= 0xF900 && r <= 0xFAFF ||
+		r >= 0x2F800 && r <= 0x2FA1F
 }
 
 // isPunctuation reports what BERT counts as punctuation: signs of ASCII such as $ and + as well.
 func isPunctuation(r rune) bool {
-	return r >= '!' && r <= '/' || r >= ':' && r <= '@' || r >= '[' && r <= '`' || r >= '{' && r <= '~' || unicode.IsPunct(r)
+	return r >= '!' && r <= '/' || r >= ':' && r <= '@' || r >= '[' && r <= '`' || r >= '{' &&
+		r <= '~' || unicode.IsPunct(r)
 }
 
 // isWord reports the characters of words, \w of regular expressions.
 func isWord(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.Nl, unicode.Other_Alphabetic, unicode.M, unicode.Nd, unicode.Pc, unicode.Join_Control)
+	return unicode.In(r, unicode.L, unicode.Nl, unicode.Other_Alphabetic, unicode.M, unicode.Nd,
+		unicode.Pc, unicode.Join_Control)
 }
 
 func endsWord(s string) bool   { return s != "" && isWord([]rune(s)[len([]rune(s))-1]) }

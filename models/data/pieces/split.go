@@ -99,7 +99,8 @@ func newSplitter(raw json.RawMessage, inside int) (split splitter, space bool, e
 		for k := len(p.Pretokenizers) - 1; k >= 0; k-- {
 			first, needs, err := newSplitter(p.Pretokenizers[k], inside+1)
 			if err == nil && needs && space {
-				err = structured.BadInput("pre_tokenizer: ByteLevel twice, expected it once: each writes its text anew, in up to twice as many bytes")
+				err = structured.BadInput("pre_tokenizer: ByteLevel twice, expected it once: each writes its text anew, in up " +
+					"to twice as many bytes")
 			}
 			if err != nil {
 				return nil, false, err

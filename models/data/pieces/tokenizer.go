@@ -57,7 +57,8 @@ func Open(dir string) (*Tokenizer, error) {
 	content, err := host.ReadRegular(path, mostBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(dir); err != nil {
-			return nil, structured.BadInput("%s: no such folder; expected that of an encoder, with config.json, %s and model.safetensors", dir, TokenizerFile)
+			return nil, structured.BadInput("%s: no such folder; expected that of an encoder, with config.json, "+
+				"%s and model.safetensors", dir, TokenizerFile)
 		}
 		return nil, structured.BadInput("%s: no %s in this folder%s", dir, TokenizerFile, instead(dir))
 	}
@@ -71,7 +72,8 @@ func Open(dir string) (*Tokenizer, error) {
 func instead(dir string) string {
 	for _, other := range []string{"vocab.txt", "vocab.json", "spm.model", "sentencepiece.bpe.model", "tokenizer.model"} {
 		if _, err := os.Stat(filepath.Join(dir, other)); err == nil {
-			return ", only " + other + `; Python writes it: transformers.AutoTokenizer.from_pretrained("` + dir + `").save_pretrained("` + dir + `")`
+			return ", only " + other + `; Python writes it: transformers.AutoTokenizer.from_pretrained("` + dir +
+				`").save_pretrained("` + dir + `")`
 		}
 	}
 	return "; download it from where the encoder is from"
@@ -130,7 +132,8 @@ func Parse(content []byte, name string) (t *Tokenizer, err error) {
 		}
 	}
 	if t.Unknown < 0 {
-		return nil, structured.BadInput("no piece for unknown words; expected unk_token in model, or an added token [UNK] or <unk>")
+		return nil, structured.BadInput("no piece for unknown words; expected unk_token in model, or an " +
+			"added token [UNK] or <unk>")
 	}
 	return t, nil
 }
@@ -142,7 +145,8 @@ const mostPieces = 1 << 26
 // config.json says. An encoder may have some more, which no text uses: people round the size up.
 func (t *Tokenizer) Fits(vocabulary int) error {
 	if t.Size > vocabulary || t.Size < vocabulary*9/10 {
-		return structured.BadInput("%s: a vocabulary of %d pieces, but that of the encoder has %d (vocab_size in config.json); take the tokenizer that came with the encoder",
+		return structured.BadInput("%s: a vocabulary of %d pieces, but that of the encoder has %d (vocab_size in "+
+			"config.json); take the tokenizer that came with the encoder",
 			t.name, t.Size, vocabulary)
 	}
 	return nil

@@ -55,7 +55,8 @@ func TestReference(t *testing.T) {
 			}
 			tok := parse(t, name)
 			if tok.Size != want.Size || !slices.Equal(tok.Prefix, want.Prefix) || !slices.Equal(tok.Suffix, want.Suffix) {
-				t.Errorf("size %d and pieces %v, %v around, want %d, %v, %v", tok.Size, tok.Prefix, tok.Suffix, want.Size, want.Prefix, want.Suffix)
+				t.Errorf("size %d and pieces %v, %v around, want %d, %v, %v", tok.Size, tok.Prefix, tok.Suffix,
+					want.Size, want.Prefix, want.Suffix)
 			}
 			c := tok.NewCutter()
 			for range 2 { // afresh, then kept
@@ -81,7 +82,8 @@ func TestReference(t *testing.T) {
 func TestStrangeWords(t *testing.T) {
 	for _, name := range []string{"wordpiece", "bytelevel", "unigram", "sentencepiece-bpe"} {
 		c := parse(t, name).NewCutter()
-		for _, word := range []string{"", "\u200b", "\xff\xfe", "a\x00b", strings.Repeat("long", 2500), strings.Repeat("\xe6\x9d", 3000)} {
+		for _, word := range []string{"", "\u200b", "\xff\xfe", "a\x00b", strings.Repeat("long", 2500),
+			strings.Repeat("\xe6\x9d", 3000)} {
 			ids, err := c.Cut(nil, word)
 			if err != nil || len(ids) == 0 {
 				t.Errorf("%s, %.20q: pieces %v, error %v", name, word, ids, err)
@@ -132,12 +134,16 @@ func TestBadFiles(t *testing.T) {
 		{"no unknown piece", replace(good, `"unk_token":"[UNK]"`, `"unk_token":"[???]"`), "[???]"},
 		{"a merge of one", replace(bpe, `"merges":[[`, `"merges":[["only"],[`), "merge"},
 		{"a merge of unknown pieces", replace(bpe, `"merges":[[`, `"merges":[["日","本"],[`), "merge 1"},
-		{"a pattern that Go has not", replace(good, `{"type":"BertPreTokenizer"}`, `{"type":"Split","pattern":{"Regex":"\\s+(?!\\S)"},"behavior":"Isolated"}`),
+		{"a pattern that Go has not",
+			replace(good, `{"type":"BertPreTokenizer"}`,
+				`{"type":"Split","pattern":{"Regex":"\\s+(?!\\S)"},"behavior":"Isolated"}`),
 			"not one that Go knows"},
 		{"no pattern", replace(good, `{"type":"BertPreTokenizer"}`, `{"type":"Split","behavior":"Isolated"}`), "no pattern"},
 		{"no pattern to replace", replace(good, `{"type":"BertNormalizer"`, `{"type":"Replace"`), "no pattern"},
-		{"an empty pattern", replace(good, `{"type":"BertPreTokenizer"}`, `{"type":"Split","pattern":{"String":""},"behavior":"Isolated"}`), "expected a String"},
-		{"an empty mark", replace(good, `{"type":"BertPreTokenizer"}`, `{"type":"Metaspace","replacement":""}`), "replacement is empty"},
+		{"an empty pattern", replace(good, `{"type":"BertPreTokenizer"}`,
+			`{"type":"Split","pattern":{"String":""},"behavior":"Isolated"}`), "expected a String"},
+		{"an empty mark", replace(good, `{"type":"BertPreTokenizer"}`, `{"type":"Metaspace","replacement":""}`),
+			"replacement is empty"},
 	} {
 		_, err := Parse([]byte(c.content), "x/tokenizer.json")
 		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "x/tokenizer.json: ") {
@@ -274,8 +280,9 @@ func TestUnknownIsTheLastResort(t *testing.T) {
 // blank before.
 func TestGPT2Split(t *testing.T) {
 	for text, want := range map[string][]string{
-		"we'll": {"we", "'ll"}, "it's": {"it", "'s"}, "don't": {"don", "'t"}, "they're": {"they", "'re"}, "I've": {"I", "'ve"}, "I'm": {"I", "'m"}, "he'd": {"he", "'d"},
-		"o'lx": {"o", "'", "lx"}, "a 12!?": {"a", " 12", "!?"}, "a  b": {"a", " ", " b"}, "a \n": {"a", " \n"},
+		"we'll": {"we", "'ll"}, "it's": {"it", "'s"}, "don't": {"don", "'t"}, "they're": {"they", "'re"},
+		"I've": {"I", "'ve"}, "I'm": {"I", "'m"}, "he'd": {"he", "'d"}, "o'lx": {"o", "'", "lx"},
+		"a 12!?": {"a", " 12", "!?"}, "a  b": {"a", " ", " b"}, "a \n": {"a", " \n"},
 	} {
 		var got []string
 		gpt2Split(text, func(part string) { got = append(got, part) })
@@ -287,7 +294,8 @@ func TestGPT2Split(t *testing.T) {
 
 // BERT sets the ideographs of its blocks apart, first and last ones included, and nothing just outside of them.
 func TestIdeographs(t *testing.T) {
-	for _, block := range [][2]rune{{0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xf900, 0xfaff}, {0x20000, 0x2a6df}, {0x2a700, 0x2b73f}, {0x2b920, 0x2ceaf}, {0x2f800, 0x2fa1f}} {
+	for _, block := range [][2]rune{{0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xf900, 0xfaff}, {0x20000, 0x2a6df},
+		{0x2a700, 0x2b73f}, {0x2b920, 0x2ceaf}, {0x2f800, 0x2fa1f}} {
 		for r, want := range map[rune]bool{block[0] - 1: false, block[0]: true, block[1]: true} {
 			if isChinese(r) != want {
 				t.Errorf("%U: %v, expected %v", r, !want, want)

@@ -13,7 +13,8 @@ func TestWindows(t *testing.T) {
 		most := rapid.IntRange(1, 40).Draw(t, "most")
 		var ends []int
 		n := 0
-		for _, length := range rapid.SliceOfN(rapid.IntRange(1, rapid.SampledFrom([]int{2, 5, 60}).Draw(t, "longest")), 0, 60).Draw(t, "words") {
+		for _, length := range rapid.SliceOfN(rapid.IntRange(1, rapid.SampledFrom([]int{2, 5, 60}).Draw(t, "longest")), 0,
+			60).Draw(t, "words") {
 			n += length
 			ends = append(ends, n)
 		}

@@ -25,8 +25,10 @@ const directions = 3
 type Border struct {
 	Ends      [2]int32 // the regions
 	Direction Direction
-	Length    int     // pairs of pixels on both sides of the border; 0 if only corners touch
-	Strength  float32 // mean distance of the colours of these pairs (of those at the corners if there are no others), each colour from 0 to 1
+	Length    int // pairs of pixels on both sides of the border; 0 if only corners touch
+	// mean distance of the colours of these pairs (of those at the corners if there are no others), each colour from 0 to
+	// 1
+	Strength float32
 }
 
 // borderSums are sums over the pairs of pixels of a border.

@@ -46,8 +46,8 @@ const EdgeDim = 3 + directions
 
 // EdgeFeatures appends the features of the borders [edges×EdgeDim] to dst. None is negative:
 //
-//	exp(−‖Δc‖²/σ²)  Δc is the difference of the regions' mean colours, and σ² twice the mean of ‖Δc‖² over the edges of the image (Boykov and
-//	                Jolly 2001): 1 where the regions look alike
+//	exp(−‖Δc‖²/σ²)  Δc is the difference of the regions' mean colours, and σ² twice the mean of ‖Δc‖² over the edges
+//	                of the image (Boykov and Jolly 2001): 1 where the regions look alike
 //	exp(−s²/τ²)     the same of the border's strength s
 //	length          of the border, in sides of a square of the mean region's size
 //	direction       1 at its place, else 0 [Directions]

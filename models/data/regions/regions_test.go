@@ -19,7 +19,8 @@ func blotched(width, height int, noise float64, seed uint64) *images.Image {
 	m := &images.Image{Width: width, Height: height, Pixels: make([]uint8, 3*width*height)}
 	var at [6][5]float64
 	for k := range at {
-		at[k] = [5]float64{r.Float64() * float64(width), r.Float64() * float64(height), 255 * r.Float64(), 255 * r.Float64(), 255 * r.Float64()}
+		at[k] = [5]float64{r.Float64() * float64(width), r.Float64() * float64(height), 255 * r.Float64(),
+			255 * r.Float64(), 255 * r.Float64()}
 	}
 	for i := range width * height {
 		nearest, least := 0, math.Inf(1)
@@ -70,7 +71,8 @@ func TestGridNeighbours(t *testing.T) {
 		for _, b := range Borders(m, p, corners) {
 			count[b.Direction]++
 			step := [2]int32{b.Ends[1]%columns - b.Ends[0]%columns, b.Ends[1]/columns - b.Ends[0]/columns}
-			want, length := map[Direction][][2]int32{Horizontal: {{1, 0}}, Vertical: {{0, 1}}, Diagonal: {{1, 1}, {-1, 1}}}[b.Direction], 8
+			want, length := map[Direction][][2]int32{Horizontal: {{1, 0}}, Vertical: {{0, 1}},
+				Diagonal: {{1, 1}, {-1, 1}}}[b.Direction], 8
 			if b.Direction == Diagonal {
 				length = 0
 			}
@@ -91,7 +93,8 @@ func TestGridNeighbours(t *testing.T) {
 // Borders by comparing all pairs of pixels.
 func TestBorders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := blotched(rapid.IntRange(1, 7).Draw(t, "width"), rapid.IntRange(1, 7).Draw(t, "height"), 60, rapid.Uint64().Draw(t, "seed"))
+		m := blotched(rapid.IntRange(1, 7).Draw(t, "width"), rapid.IntRange(1, 7).Draw(t, "height"), 60,
+			rapid.Uint64().Draw(t, "seed"))
 		of := make([]int32, m.Width*m.Height)
 		for i := range of {
 			of[i] = int32(rapid.IntRange(0, 4).Draw(t, "region"))
@@ -140,7 +143,8 @@ func TestBorders(t *testing.T) {
 			from, to := p.Centres()[b.Ends[0]], p.Centres()[b.Ends[1]]
 			angle := math.Abs(math.Atan2(to[1]-from[1], to[0]-from[0])) * 180 / math.Pi
 			if near := func(at float64) bool { return math.Abs(angle-at) < 22.6 }; from != to {
-				ok := map[Direction]bool{Horizontal: near(0), Vertical: near(90), Diagonal: !near(0) && !near(180) && !near(90) || near(22.5) || near(67.5) || near(112.5) || near(157.5)}
+				ok := map[Direction]bool{Horizontal: near(0), Vertical: near(90), Diagonal: !near(0) && !near(180) && !near(90) ||
+					near(22.5) || near(67.5) || near(112.5) || near(157.5)}
 				if !ok[b.Direction] || b.Direction != Horizontal && to[1] < from[1] {
 					t.Fatalf("an edge of %v degrees has direction %v", angle, b.Direction)
 				}
@@ -177,7 +181,8 @@ func TestFeatures(t *testing.T) {
 	}
 	for k, b := range borders {
 		x := e[k*EdgeDim:][:EdgeDim]
-		if !near(x[0], math.Exp(-colour(b)/(2*mean))) || !near(x[2], float64(b.Length)/8) || x[3]+x[4]+x[5] != 1 || x[3+b.Direction] != 1 || x[1] <= 0 || x[1] > 1 {
+		if !near(x[0], math.Exp(-colour(b)/(2*mean))) || !near(x[2], float64(b.Length)/8) || x[3]+x[4]+x[5] != 1 ||
+			x[3+b.Direction] != 1 || x[1] <= 0 || x[1] > 1 {
 			t.Errorf("edge %+v has features %v", b, x)
 		}
 	}
@@ -188,8 +193,10 @@ func TestFeatures(t *testing.T) {
 		t.Errorf("an image of one colour has edges %v", e)
 	}
 	lone := Grid(8, 8, 100)
-	if f := Features(nil, m, &Partition{Width: m.Width, Height: m.Height, Of: make([]int32, len(m.Pixels)/3), Count: 1}, nil); f[images.CellFeatures] != f[0] || lone.Count != 1 {
-		t.Errorf("a region without neighbours has neighbours of colour %v, expected its own, %v", f[images.CellFeatures], f[0])
+	if f := Features(nil, m, &Partition{Width: m.Width, Height: m.Height, Of: make([]int32, len(m.Pixels)/3), Count: 1},
+		nil); f[images.CellFeatures] != f[0] || lone.Count != 1 {
+		t.Errorf("a region without neighbours has neighbours of colour %v, expected its own, %v",
+			f[images.CellFeatures], f[0])
 	}
 }
 
@@ -197,7 +204,8 @@ func TestCountAndPaint(t *testing.T) {
 	p := Grid(4, 2, 2)
 	mask := &masks.Mask{Width: 4, Height: 2, Labels: []uint8{0, 2, masks.Void, masks.Void, 2, 0, masks.Void, masks.Void}}
 	counts := Count(p, mask)
-	if !slices.Equal(counts.Index, []int32{0, 2}) || !slices.Equal(counts.Value, []float32{2, 2}) || !slices.Equal(counts.Offsets, []int{0, 2, 2}) {
+	if !slices.Equal(counts.Index, []int32{0, 2}) || !slices.Equal(counts.Value, []float32{2, 2}) ||
+		!slices.Equal(counts.Offsets, []int{0, 2, 2}) {
 		t.Errorf("counts %+v", counts)
 	}
 	if l, n := Majority(counts.Row(0)); l != 0 || n != 4 {
@@ -217,8 +225,8 @@ func TestCountAndPaint(t *testing.T) {
 // The corners of sRGB, a grey, and dark colours, whose lightness is linear, in CIELAB, to two decimals.
 func TestLab(t *testing.T) {
 	for colour, want := range map[[3]uint8][3]float64{
-		{0, 0, 0}: {0, 0, 0}, {255, 255, 255}: {100, 0, 0}, {255, 0, 0}: {53.24, 80.09, 67.20}, {0, 255, 0}: {87.73, -86.18, 83.18},
-		{0, 0, 255}: {32.30, 79.19, -107.86}, {119, 119, 119}: {50.03, 0, 0},
+		{0, 0, 0}: {0, 0, 0}, {255, 255, 255}: {100, 0, 0}, {255, 0, 0}: {53.24, 80.09, 67.20},
+		{0, 255, 0}: {87.73, -86.18, 83.18}, {0, 0, 255}: {32.30, 79.19, -107.86}, {119, 119, 119}: {50.03, 0, 0},
 		{10, 10, 10}: {2.74, 0, 0}, {10, 0, 0}: {0.58, 2.62, 0.92},
 	} {
 		got := newLab(colour[0], colour[1], colour[2])

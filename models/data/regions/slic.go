@@ -28,7 +28,8 @@ func (s SLIC) Partition(m *images.Image) *Partition {
 	n := len(pixels)
 	step := math.Sqrt(float64(n) / float64(min(s.Count, n)))
 	columns, rows := startingGrid(m.Width, m.Height, step)
-	c := clustering{m.Width, m.Height, pixels, startingCentres(m, pixels, columns, rows), make([]int32, n), make([]float32, n)}
+	c := clustering{m.Width, m.Height, pixels, startingCentres(m, pixels, columns, rows),
+		make([]int32, n), make([]float32, n)}
 	place := float32(s.Compactness * s.Compactness / (step * step))
 	rounds := s.Rounds
 	if rounds == 0 {

@@ -9,11 +9,14 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// Superpixels are connected, numbered by their first pixels, none is tiny, there are about as many as wanted, and the same each time.
+// Superpixels are connected, numbered by their first pixels, none is tiny, there are about as many as wanted, and the
+// same each time.
 func TestSLIC(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := blotched(rapid.IntRange(1, 60).Draw(t, "width"), rapid.IntRange(1, 60).Draw(t, "height"), rapid.Float64Range(0, 60).Draw(t, "noise"), rapid.Uint64().Draw(t, "seed"))
-		s := SLIC{Count: rapid.IntRange(1, 80).Draw(t, "count"), Compactness: rapid.Float64Range(1, 40).Draw(t, "compactness")}
+		m := blotched(rapid.IntRange(1, 60).Draw(t, "width"), rapid.IntRange(1, 60).Draw(t, "height"),
+			rapid.Float64Range(0, 60).Draw(t, "noise"), rapid.Uint64().Draw(t, "seed"))
+		s := SLIC{Count: rapid.IntRange(1, 80).Draw(t, "count"),
+			Compactness: rapid.Float64Range(1, 40).Draw(t, "compactness")}
 		p := s.Partition(m)
 		if !reflect.DeepEqual(p, numbered(m.Width, m.Height, components(m.Width, m.Height, p.Of).Of)) {
 			t.Fatal("superpixels are not connected, or not numbered by their first pixels")
@@ -39,7 +42,8 @@ func TestSLICCount(t *testing.T) {
 	}
 }
 
-// Superpixels follow the outlines of an image, far better than cells do, and the more compact they are, the shorter are their borders.
+// Superpixels follow the outlines of an image, far better than cells do, and the more compact they are, the shorter are
+// their borders.
 func TestSLICFollowsOutlines(t *testing.T) {
 	noisy, clean := blotched(160, 120, 12, 5), blotched(160, 120, 0, 5)
 	mixed := func(p *Partition) (n int) { // pixels that are not of their region's most frequent colour

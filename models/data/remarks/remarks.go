@@ -203,10 +203,13 @@ const (
 
 // What is done to images and what is annotated in them.
 const (
-	Turned      = "images were turned upright, as their EXIF orientation says; sizes, boxes and masks mean the upright image"
+	Turned = "images were turned upright, as their EXIF orientation says; sizes, boxes and masks " +
+		"mean the upright image"
 	TurnedMask  = "masks have the size of their image as its file stores it, and were turned upright with it"
 	Elsewhere   = "images are not where their annotations say, and were found under another name"
-	ObjectMasks = "masks have two values: the smaller is background, and 255 is the object, not void; --void 255 makes it void"
-	NoArea      = "annotated boxes without area were left out; --strict refuses them"
-	TurnedBox   = "annotations give the size of the image as its file stores it; their boxes are turned upright with the image, and predicted boxes back"
+	ObjectMasks = "masks have two values: the smaller is background, and 255 is the object, not void; " +
+		"--void 255 makes it void"
+	NoArea    = "annotated boxes without area were left out; --strict refuses them"
+	TurnedBox = "annotations give the size of the image as its file stores it; their boxes are turned upright with " +
+		"the image, and predicted boxes back"
 )

@@ -132,7 +132,9 @@ func (r Reader) describe(source Source, i int) (described, error) {
 	}
 	p := r.partition(e.Image)
 	borders := regions.Borders(e.Image, p, r.Neighbours == 8)
-	out := described{look: e.Image.Look(e.Image.Scale()), stored: e.Image.Stored, place: e.Place, withImage: e.Mask != nil && e.Mask.WithImage, id: e.ID, graph: regions.Graph(borders), regions: p.Count, features: regions.Features(nil, e.Image, p, borders)}
+	out := described{look: e.Image.Look(e.Image.Scale()), stored: e.Image.Stored, place: e.Place,
+		withImage: e.Mask != nil && e.Mask.WithImage, id: e.ID, graph: regions.Graph(borders), regions: p.Count,
+		features: regions.Features(nil, e.Image, p, borders)}
 	out.edges = regions.EdgeFeatures(nil, out.features, p, borders)
 	if r.Patch > 0 {
 		if out.image, out.centres, err = r.scaled(e, p); err != nil {
@@ -150,7 +152,8 @@ func (r Reader) Check(e Example) error {
 	if r.Labels == nil {
 		return nil
 	}
-	return e.Mask.Check(min(r.Labels.Len(), masks.MaxLabels), e.Place, structured.SomeOf(r.Labels.Names())+": "+cmp.Or(r.Where, "the known labels"))
+	return e.Mask.Check(min(r.Labels.Len(), masks.MaxLabels), e.Place, structured.SomeOf(r.Labels.Names())+": "+
+		cmp.Or(r.Where, "the known labels"))
 }
 
 // builder appends graphs to a data set.

@@ -45,14 +45,15 @@ func random(r *rand.Rand, n, labels int) (s inMemory) {
 	return s
 }
 
-// The data against the definition: which regions are left, their labels and costs, the edges, and what an Evaluator makes of a labeling
-// equals the comparison of masks pixel by pixel.
+// The data against the definition: which regions are left, their labels and costs, the edges, and what an Evaluator
+// makes of a labeling equals the comparison of masks pixel by pixel.
 func TestRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const labels = 3
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		source := random(r, 3, labels)
-		c := Reader{Division: Division{Cell: 1 + r.IntN(6), Compactness: 10, Neighbours: 4 + 4*r.IntN(2)}, Threads: 1 + r.IntN(2)}
+		c := Reader{Division: Division{Cell: 1 + r.IntN(6), Compactness: 10, Neighbours: 4 + 4*r.IntN(2)},
+			Threads: 1 + r.IntN(2)}
 		if r.IntN(2) == 0 {
 			c.Superpixels = 1 + r.IntN(30)
 		}
@@ -66,7 +67,8 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		names := structured.NewAlphabet("0", "1", "2")
-		if !slices.Equal(d.Alphabet.Names(), names.Names()) || d.Dim != regions.Dim || d.Table(graphs.EdgeRows).Dim != regions.EdgeDim {
+		if !slices.Equal(d.Alphabet.Names(), names.Names()) || d.Dim != regions.Dim ||
+			d.Table(graphs.EdgeRows).Dim != regions.EdgeDim {
 			t.Fatalf("labels %v, %d features", d.Alphabet.Names(), d.Dim)
 		}
 		kept, keptAll, direct := graphs.NewEvaluator(names), graphs.NewEvaluator(names), graphs.NewEvaluator(names)
@@ -76,7 +78,8 @@ func TestRead(t *testing.T) {
 			if all.Length(i) != p.Count || d.ID(i) != e.ID {
 				t.Fatalf("example %d has %d variables, expected %d", i, all.Length(i), p.Count)
 			}
-			if edges := regions.Borders(e.Image, p, c.Neighbours == 8); !reflect.DeepEqual(all.Graphs[i].Ends, regions.Graph(edges).Ends) {
+			if edges := regions.Borders(e.Image, p, c.Neighbours == 8); !reflect.DeepEqual(all.Graphs[i].Ends,
+				regions.Graph(edges).Ends) {
 				t.Fatalf("%d neighbours: edges %v, expected %v", c.Neighbours, all.Graphs[i].Ends, edges)
 			}
 			counts := make([][labels]int, p.Count)
@@ -104,7 +107,8 @@ func TestRead(t *testing.T) {
 				}
 				number, yKept = append(number, int32(v-d.Offsets[i])), append(yKept, y[region])
 				if d.Labels[v] != int32(most) || all.Labels[at] != int32(most) || d.Costs[v] != all.Costs[at] || d.Costs[v] <= 0 {
-					t.Fatalf("region %d has label %d and costs %v, expected %d of %v", region, d.Labels[v], d.Costs[v], most, counts[region])
+					t.Fatalf("region %d has label %d and costs %v, expected %d of %v", region, d.Labels[v],
+						d.Costs[v], most, counts[region])
 				}
 				if !slices.Equal(d.Features[v*d.Dim:(v+1)*d.Dim], all.Features[at*d.Dim:(at+1)*d.Dim]) {
 					t.Fatalf("region %d has other features", region)
@@ -155,7 +159,8 @@ func TestCosts(t *testing.T) {
 	}
 	m := &images.Image{Width: 16, Height: 8, Pixels: make([]uint8, 3*16*8)}
 	d, err := Reader{Division: DefaultDivision()}.Read(context.Background(), inMemory{{"a", m, mask, "a.png"}})
-	if err != nil || !reflect.DeepEqual(d.Costs, []float32{64. / 40, 16. / 40}) || d.CostRows != structured.Positions || !slices.Equal(d.Labels, []int32{1, 1}) {
+	if err != nil || !reflect.DeepEqual(d.Costs, []float32{64. / 40, 16. / 40}) || d.CostRows != structured.Positions ||
+		!slices.Equal(d.Labels, []int32{1, 1}) {
 		t.Errorf("%v, costs %v", err, d.Costs)
 	}
 	bare, err := Reader{Division: DefaultDivision()}.Read(context.Background(), inMemory{{"a", m, nil, "a.png"}})
@@ -206,7 +211,8 @@ func TestPatches(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []Inputs{{Patch: -1}, {Patch: 5, Context: -1}, {Patch: 5, Context: math.NaN()}, {Patch: 1024, Context: 0.001}} {
+	for _, bad := range []Inputs{{Patch: -1}, {Patch: 5, Context: -1}, {Patch: 5, Context: math.NaN()},
+		{Patch: 1024, Context: 0.001}} {
 		c.Inputs = bad
 		if _, err := c.Read(context.Background(), source); !structured.IsBadInput(err) {
 			t.Errorf("%+v: %v", bad, err)
@@ -220,11 +226,13 @@ func TestPatchesWithoutUnknown(t *testing.T) {
 	for k := range 40 {
 		clearCell(source[0], k%8, k/8)
 	}
-	whole, err := Reader{Division: DefaultDivision(), All: true, Inputs: Inputs{Patch: 6, Both: true}}.Read(context.Background(), source)
+	whole, err := Reader{Division: DefaultDivision(), All: true,
+		Inputs: Inputs{Patch: 6, Both: true}}.Read(context.Background(), source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, err := Reader{Division: DefaultDivision(), Inputs: Inputs{Patch: 6, Both: true}}.Read(context.Background(), source)
+	known, err := Reader{Division: DefaultDivision(), Inputs: Inputs{Patch: 6, Both: true}}.Read(context.Background(),
+		source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,18 +268,24 @@ func TestBadData(t *testing.T) {
 		reader Reader
 		label  uint8
 	}{
-		"a.png: the pixel at x 2, y 1 has label 3, expected 0 to 1 (a, b: labels.txt) or 255, void":       {Reader{Labels: structured.NewAlphabet("a", "b"), Where: "labels.txt"}, 3},
-		"a.png: the pixel at x 2, y 1 has label 2, expected 0 to 1 (a, b: the known labels) or 255, void": {Reader{Labels: structured.NewAlphabet("a", "b")}, 2},
-		"memory: all pixels of all masks are void":                                                        {Reader{}, masks.Void},
+		"a.png: the pixel at x 2, y 1 has label 3, expected 0 to 1 (a, b: labels.txt) or 255, void": {
+			Reader{Labels: structured.NewAlphabet("a", "b"), Where: "labels.txt"}, 3},
+		"a.png: the pixel at x 2, y 1 has label 2, expected 0 to 1 (a, b: the known labels) or 255, void": {
+			Reader{Labels: structured.NewAlphabet("a", "b")}, 2},
+		"memory: all pixels of all masks are void": {Reader{},
+			masks.Void},
 	} {
 		mask.Labels[6] = c.label
 		c.reader.Division = DefaultDivision()
-		if _, err := c.reader.Read(context.Background(), inMemory{{"a", m, mask, "a.png"}}); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+		if _, err := c.reader.Read(context.Background(), inMemory{{"a", m, mask, "a.png"}}); !structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, expected %s", err, want)
 		}
 	}
-	for _, d := range []Division{{Cell: 0, Neighbours: 4}, {Cell: 1, Neighbours: 6}, {Superpixels: -1, Neighbours: 4}, {Superpixels: 9, Neighbours: 4}, {Superpixels: 9, Neighbours: 4, Compactness: math.NaN()}} {
-		if _, err := (Reader{Division: d}).Read(context.Background(), inMemory{{"a", m, mask, "a.png"}}); !structured.IsBadInput(err) {
+	for _, d := range []Division{{Cell: 0, Neighbours: 4}, {Cell: 1, Neighbours: 6}, {Superpixels: -1, Neighbours: 4},
+		{Superpixels: 9, Neighbours: 4}, {Superpixels: 9, Neighbours: 4, Compactness: math.NaN()}} {
+		if _, err := (Reader{Division: d}).Read(context.Background(),
+			inMemory{{"a", m, mask, "a.png"}}); !structured.IsBadInput(err) {
 			t.Errorf("%+v: %v", d, err)
 		}
 	}

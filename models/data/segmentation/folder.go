@@ -49,7 +49,8 @@ func OpenFolder(imagesIn, masksIn string, say *remarks.Remarks) (*Folder, error)
 		return f, nil
 	}
 	if filepath.Clean(dir) == filepath.Clean(masksIn) {
-		return nil, structured.BadInput("%s: the folder of both images and masks, expected two folders with files of the same names", dir)
+		return nil, structured.BadInput("%s: the folder of both images and masks, expected two folders with "+
+			"files of the same names", dir)
 	}
 	maskByID, err := list(masksIn)
 	if err != nil {
@@ -60,7 +61,8 @@ func OpenFolder(imagesIn, masksIn string, say *remarks.Remarks) (*Folder, error)
 	for _, id := range all {
 		file, there := maskByID[id]
 		if !there {
-			if err := say.Bad(structured.BadInput("%s: no mask, expected %s", filepath.Join(dir, byID[id]), filepath.Join(masksIn, id+".png"))); err != nil {
+			if err := say.Bad(structured.BadInput("%s: no mask, expected %s", filepath.Join(dir, byID[id]),
+				filepath.Join(masksIn, id+".png"))); err != nil {
 				return nil, err
 			}
 			continue
@@ -125,7 +127,8 @@ func (f *Folder) Masks() bool { return f.maskFiles != nil }
 
 // Values returns the values in the masks, of all of them or of as many as are enough. Masks that cannot be read have
 // none: Load says why.
-func (f *Folder) Values(ctx context.Context, threads int, enough func(*masks.Found) bool) (found masks.Found, err error) {
+func (f *Folder) Values(ctx context.Context, threads int,
+	enough func(*masks.Found) bool) (found masks.Found, err error) {
 	if f.maskFiles == nil {
 		return found, nil
 	}

@@ -54,8 +54,9 @@ func good(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	return map[string][]byte{
-		"images/b.JPG": photo.Bytes(), "images/a.png": drawing.Bytes(), "images/.hidden.png": nil, "images/notes.txt": nil, "images/old/c.png": nil,
-		"masks/b.png": maskFile(t, 20, 10, 0), "masks/a.png": maskFile(t, 9, 9, 2), "masks/labels.txt": nil,
+		"images/b.JPG": photo.Bytes(), "images/a.png": drawing.Bytes(), "images/.hidden.png": nil,
+		"images/notes.txt": nil, "images/old/c.png": nil, "masks/b.png": maskFile(t, 20, 10, 0),
+		"masks/a.png": maskFile(t, 9, 9, 2), "masks/labels.txt": nil,
 	}
 }
 
@@ -92,14 +93,16 @@ func TestSomeImages(t *testing.T) {
 	if e, err := f.Load(0); err != nil || e.ID != "a" || e.Image.Width != 9 {
 		t.Errorf("%+v, %v", e, err)
 	}
-	f, err = OpenFolder(filepath.Join(dir, "images", "a.png"), filepath.Join(dir, "masks"), nil) // which has those of other images, too
+	// which has those of other images, too
+	f, err = OpenFolder(filepath.Join(dir, "images", "a.png"), filepath.Join(dir, "masks"), nil)
 	if err != nil || f.Len() != 1 || !f.Masks() {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	if e, err := f.Load(0); err != nil || e.ID != "a" || e.Mask == nil {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if _, err := OpenFolder(filepath.Join(dir, "masks", "a.png"), filepath.Join(dir, "masks"), nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "both images and masks") {
+	if _, err := OpenFolder(filepath.Join(dir, "masks", "a.png"), filepath.Join(dir, "masks"),
+		nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "both images and masks") {
 		t.Error(err)
 	}
 	put(t, dir, map[string][]byte{"masks/c.png": maskFile(t, 9, 5, 0), "images/d.png": []byte("no mask")})
@@ -110,7 +113,8 @@ func TestSomeImages(t *testing.T) {
 	}
 	d, err := Reader{Division: DefaultDivision(), All: true, Remarks: say}.Read(context.Background(), f)
 	if left := say.Reasons(); err != nil || !slices.Equal(d.IDs, []string{"a", "b"}) || len(left) != 2 ||
-		!strings.Contains(left[0], filepath.Join("images", "d.png")+": no mask") || !strings.Contains(left[1], filepath.Join("images", "c.png")+": image: unknown format") {
+		!strings.Contains(left[0], filepath.Join("images", "d.png")+": no mask") ||
+		!strings.Contains(left[1], filepath.Join("images", "c.png")+": image: unknown format") {
 		t.Errorf("%+v, %v, %q", d, err, left)
 	}
 	if e, err := Of(d).Load(1); err != nil || e.ID != "b" {
@@ -130,14 +134,20 @@ func TestBadFolders(t *testing.T) {
 		change func(files map[string][]byte)
 		want   string
 	}{
-		"no mask":  {func(f map[string][]byte) { delete(f, "masks/b.png") }, "images/b.JPG: no mask, expected DIR/masks/b.png"},
-		"no image": {func(f map[string][]byte) { delete(f, "images/a.png") }, "masks/a.png: no image of that name in DIR/images, expected one ending in .png, .jpg, .jpeg"},
-		"twice":    {func(f map[string][]byte) { f["images/b.png"] = nil }, "images: has both b.JPG and b.png, expected one file per name"},
+		"no mask": {func(f map[string][]byte) { delete(f, "masks/b.png") },
+			"images/b.JPG: no mask, expected DIR/masks/b.png"},
+		"no image": {func(f map[string][]byte) { delete(f, "images/a.png") }, "masks/a.png: no image of that name in " +
+			"DIR/images, expected one ending in .png, .jpg, .jpeg"},
+		"twice": {func(f map[string][]byte) { f["images/b.png"] = nil }, "images: has both b.JPG and b.png, " +
+			"expected one file per name"},
 		"size": {func(f map[string][]byte) { f["masks/b.png"] = maskFile(t, 10, 20, 1) },
 			"masks/b.png: 10 × 20 pixels, expected 20 × 10 as DIR/images/b.JPG has"},
-		"image": {func(f map[string][]byte) { f["images/b.JPG"] = []byte("photo") }, "images/b.JPG: image: unknown format, expected a PNG or JPEG image"},
-		"mask":  {func(f map[string][]byte) { f["masks/a.png"] = []byte("photo") }, "masks/a.png: unexpected EOF, expected a mask"},
-		"empty": {func(f map[string][]byte) { delete(f, "masks/a.png"); delete(f, "masks/b.png") }, "masks: no masks, expected files ending in .png"},
+		"image": {func(f map[string][]byte) { f["images/b.JPG"] = []byte("photo") }, "images/b.JPG: image: unknown format, " +
+			"expected a PNG or JPEG image"},
+		"mask": {func(f map[string][]byte) { f["masks/a.png"] = []byte("photo") },
+			"masks/a.png: unexpected EOF, expected a mask"},
+		"empty": {func(f map[string][]byte) { delete(f, "masks/a.png"); delete(f, "masks/b.png") },
+			"masks: no masks, expected files ending in .png"},
 		"no folder": {func(f map[string][]byte) {
 			for name := range f {
 				if strings.HasPrefix(name, "images") {
@@ -154,7 +164,9 @@ func TestBadFolders(t *testing.T) {
 			_, err = Reader{Division: DefaultDivision()}.Read(context.Background(), f)
 		}
 		want := strings.ReplaceAll(c.want, "DIR", dir)
-		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), filepath.Join(dir, strings.SplitN(want, ":", 2)[0])+":"+strings.SplitN(want, ":", 2)[1]) {
+		if !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), filepath.Join(dir, strings.SplitN(want, ":", 2)[0])+":"+
+				strings.SplitN(want, ":", 2)[1]) {
 			t.Errorf("%s: %v, expected %s", name, err, want)
 		}
 	}
@@ -163,7 +175,8 @@ func TestBadFolders(t *testing.T) {
 	}
 	dir := t.TempDir()
 	put(t, dir, good(t))
-	if _, err := OpenFolder(dir+"/images", dir+"/images/", nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "both images and masks") {
+	if _, err := OpenFolder(dir+"/images", dir+"/images/", nil); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "both images and masks") {
 		t.Error(err)
 	}
 }

@@ -14,9 +14,11 @@ import (
 // Inputs say what a network reads of a region: its features (see regions.Features), or a patch, which is an image of it
 // and its surroundings, or both. Zero values are those of features.
 type Inputs struct {
-	Patch   int     // pixels along each side of the patch, after the image is resized so that it spans Context; 0 for features alone
-	Context float64 // side of the patch in sides of a region (of a cell, or of a square as large as the mean superpixel); 0 means 3
-	Both    bool    // features too, after the pixels of the patch
+	// pixels along each side of the patch, after the image is resized so that it spans Context; 0 for features alone
+	Patch int
+	// side of the patch in sides of a region (of a cell, or of a square as large as the mean superpixel); 0 means 3
+	Context float64
+	Both    bool // features too, after the pixels of the patch
 }
 
 // Dim returns the number of inputs of a region.
@@ -76,7 +78,8 @@ func (r Reader) scaled(e Example, p *regions.Partition) (*images.Image, [][2]flo
 	scale := r.scale(m.Width, m.Height)
 	to := func(length int) int { return max(1, int(math.Round(float64(length)*scale))) }
 	if pixels := float64(to(m.Width)) * float64(to(m.Height)); pixels > images.MaxPixels {
-		return nil, nil, structured.BadInput("%s: patches of %d pixels that span %v regions make it an image of %.2g pixels, expected at most %.2g; lower --region-pixels",
+		return nil, nil, structured.BadInput("%s: patches of %d pixels that span %v regions make it an image of %.2g "+
+			"pixels, expected at most %.2g; lower --region-pixels",
 			e.Place, r.Patch, cmp.Or(r.Context, 3), pixels, float64(images.MaxPixels))
 	}
 	s, centres := m.Resized(to(m.Width), to(m.Height)), p.Centres()
@@ -93,7 +96,8 @@ func (b *builder) addPixels(x described) error {
 	c := b.crops
 	if grown := len(c.Pixels) + len(x.image.Pixels); grown > cap(c.Pixels) {
 		if err := host.CheckMemory("keeping the pixels of "+b.d.Name, float64(2*grown)); err != nil {
-			return fmt.Errorf("%w; lower --region-pixels or raise --region-context, which makes images smaller, or use fewer of them", err)
+			return fmt.Errorf("%w; lower --region-pixels or raise --region-context, which makes images "+
+				"smaller, or use fewer of them", err)
 		}
 	}
 	c.Add(x.image, x.centres, x.features[:len(x.centres)*c.Width])

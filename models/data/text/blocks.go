@@ -236,7 +236,8 @@ type parsed[T any] struct {
 // parseBlocks parses blocks on several threads (0: all cores) with one parser per thread, and passes the results to
 // merge in file order, on the calling goroutine. It stops at the first error in file order, unless say leaves bad
 // sequences out.
-func parseBlocks[T any](c *blocks, threads int, say *remarks.Remarks, newParser func() func(block) (T, error), merge func(T) error) error {
+func parseBlocks[T any](c *blocks, threads int, say *remarks.Remarks, newParser func() func(block) (T, error),
+	merge func(T) error) error {
 	parse := func(parse func(block) (T, error), b block) (p parsed[T], err error) {
 		for {
 			p.part, err = parse(b)
@@ -263,7 +264,8 @@ func CheckText[S string | []byte](name string, beginning S) error {
 	line, _, _ := strings.Cut(string(beginning[:min(len(beginning), 1<<12)]), "\n")
 	switch {
 	case strings.HasPrefix(line, "\xff\xfe") || strings.HasPrefix(line, "\xfe\xff"):
-		return structured.BadInput("%s: UTF-16, expected UTF-8; convert it first, for instance with iconv -f utf-16 -t utf-8", name)
+		return structured.BadInput("%s: UTF-16, expected UTF-8; convert it first, for instance with iconv -f utf-16 -t utf-8",
+			name)
 	case strings.IndexByte(line, 0) >= 0:
 		return structured.BadInput("%s: binary data, expected text", name)
 	}

@@ -38,8 +38,10 @@ func sameDataset(t interface{ Fatalf(string, ...any) }, got, want *structured.Da
 	}
 	g, gNames, gAttributes, gBits := strip(got)
 	w, wNames, wAttributes, wBits := strip(want)
-	if !reflect.DeepEqual(g, w) || !reflect.DeepEqual(gNames, wNames) || !reflect.DeepEqual(gAttributes, wAttributes) || gBits != wBits {
-		t.Fatalf("got  %+v %+v %q %q\nwant %+v %+v %q %q", g, g.Attributes, gNames, gAttributes, w, w.Attributes, wNames, wAttributes)
+	if !reflect.DeepEqual(g, w) || !reflect.DeepEqual(gNames, wNames) || !reflect.DeepEqual(gAttributes, wAttributes) ||
+		gBits != wBits {
+		t.Fatalf("got  %+v %+v %q %q\nwant %+v %+v %q %q", g, g.Attributes, gNames, gAttributes, w,
+			w.Attributes, wNames, wAttributes)
 	}
 }
 

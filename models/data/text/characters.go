@@ -58,7 +58,8 @@ func EncodeCharacters(d *structured.Dataset, vocab *structured.Alphabet) error {
 func wordsOf(d *structured.Dataset) ([]string, error) {
 	words := d.Column(WordColumn)
 	if words == nil {
-		return nil, structured.BadInput("%s: word features need a column named %s, found %q", d.Name, WordColumn, d.ColumnNames)
+		return nil, structured.BadInput("%s: word features need a column named %s, found %q", d.Name,
+			WordColumn, d.ColumnNames)
 	}
 	return words, nil
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Characters are numbered from frequent to rare, those that are rare or new as unknown ones; a word may be of any length.
+// Characters are numbered from frequent to rare, those that are rare or new as unknown ones; a word may be of any
+// length.
 func TestCharacters(t *testing.T) {
 	read := func(text string) *structured.Dataset {
 		d, err := Conll{}.Read(strings.NewReader(text), "x")
@@ -32,7 +33,8 @@ func TestCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := d.Characters
-	if !reflect.DeepEqual(c.Offsets, []int{0, 3, 4, 4 + longestWord}) || !reflect.DeepEqual(c.Ids[:4], []int32{3, 0, 2, 0}) || c.Vocab != all {
+	if !reflect.DeepEqual(c.Offsets, []int{0, 3, 4, 4 + longestWord}) ||
+		!reflect.DeepEqual(c.Ids[:4], []int32{3, 0, 2, 0}) || c.Vocab != all {
 		t.Errorf("%v: %v", c.Offsets, c.Ids)
 	}
 	for k, id := range c.Ids[4:] { // the ends of the long word

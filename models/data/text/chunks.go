@@ -82,11 +82,13 @@ func (p *Chunks) Next() (Chunk, bool, error) {
 			chunk.Text = p.rest
 			return chunk, true, nil
 		case err != nil:
-			return chunk, false, structured.BadInput("%s: after line %d: %w", p.name, p.line-1+bytes.Count(p.rest, []byte{'\n'}), err)
+			return chunk, false, structured.BadInput("%s: after line %d: %w", p.name, p.line-1+bytes.Count(p.rest, []byte{'\n'}),
+				err)
 		}
 		if len(p.rest)-p.last > host.MostLine {
 			line := p.line + bytes.Count(p.rest[:p.last], []byte{'\n'})
-			return chunk, false, structured.BadInput("%s:%d: a line of more than %d MiB, expected shorter ones", p.name, line, host.MostLine>>20)
+			return chunk, false, structured.BadInput("%s:%d: a line of more than %d MiB, expected shorter ones",
+				p.name, line, host.MostLine>>20)
 		}
 		if p.byLine {
 			cut = p.last
@@ -94,7 +96,8 @@ func (p *Chunks) Next() (Chunk, bool, error) {
 			p.empty, p.lines, cut = cut, bytes.Count(p.rest[cut:], []byte{'\n'}), 0 // what precedes a token belongs to its chunk
 		}
 		if cut == 0 && p.Most > 0 && !p.byLine && p.lines > p.Most {
-			return chunk, false, structured.BadInput("%s:%d: more than %d lines without a blank one, expected shorter sequences; --max-words N takes longer ones",
+			return chunk, false, structured.BadInput("%s:%d: more than %d lines without a blank one, expected shorter "+
+				"sequences; --max-words N takes longer ones",
 				p.name, p.line+bytes.Count(p.rest[:p.empty], []byte{'\n'}), p.Most)
 		}
 		chunk.Text = p.rest[:cut:cut]

@@ -10,10 +10,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Chunks concatenate to the file, are cut only after blank lines, and have the right line numbers, however the file is read.
+// Chunks concatenate to the file, are cut only after blank lines, and have the right line numbers, however the file is
+// read.
 func TestPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lines := rapid.SliceOf(rapid.SampledFrom([]string{"a O", "", " ", "b B-X", "\r", strings.Repeat("x", 700) + " O"})).Draw(t, "lines")
+		lines := rapid.SliceOf(
+			rapid.SampledFrom([]string{"a O", "", " ", "b B-X", "\r", strings.Repeat("x", 700) + " O"})).Draw(t, "lines")
 		text := strings.Join(lines, "\n")
 		var r io.Reader = strings.NewReader(strings.Repeat(text, rapid.SampledFrom([]int{1, 300}).Draw(t, "times")))
 		whole, _ := io.ReadAll(r)

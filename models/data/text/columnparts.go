@@ -188,7 +188,8 @@ func NumberLabels(d *structured.Dataset, alphabet *structured.Alphabet) {
 }
 
 // eachColumns calls each with the sequences of a block, unless there are none.
-func eachColumns(p *columnPart, name string, columns []string, layout *structured.Layout, unlabeled bool, each func(d *structured.Dataset) error) error {
+func eachColumns(p *columnPart, name string, columns []string, layout *structured.Layout, unlabeled bool,
+	each func(d *structured.Dataset) error) error {
 	if len(p.ends) == 0 {
 		return nil
 	}

@@ -37,11 +37,13 @@ func ParseColumns(spec string) (Columns, error) {
 		name, text, ok := strings.Cut(strings.TrimSpace(item), "=")
 		index, err := strconv.Atoi(text)
 		if !ok || name == "" || err != nil || index < -1000 || index > 1000 {
-			return Columns{}, structured.BadInput("columns %q: %q is not name=column; expected a list like %q", spec, item, DefaultColumns)
+			return Columns{}, structured.BadInput("columns %q: %q is not name=column; expected a list like %q",
+				spec, item, DefaultColumns)
 		}
 		for _, f := range c.fields {
 			if f.name == name || f.index == index {
-				return Columns{}, structured.BadInput("columns %q: %s=%d and %s=%d; each name and each column can be given once", spec, f.name, f.index, name, index)
+				return Columns{}, structured.BadInput("columns %q: %s=%d and %s=%d; each name and each column can be given once",
+					spec, f.name, f.index, name, index)
 			}
 		}
 		c.fields = append(c.fields, columnField{name, index})

@@ -34,7 +34,8 @@ func TestComments(t *testing.T) {
 	for _, test := range []struct{ about, comments, text, words, remarks string }{
 		{"numbers of sentences in front of them", "", "# 1\na O\nb B-x\n\n# 2\nc O\n", "a b | c", "guessed 2"},
 		{"and behind them", "", "a O\nb B-x\n# 1\n\nc O\n# 2", "a b | c", "guessed 2"},
-		{"a tab in the first comment", "", "# id x\tdomain=train\na _ _ O\nb _ _ B-x\n\n# id y\tdomain=train\nc _ _ O\n", "a b | c", "guessed 2"},
+		{"a tab in the first comment", "", "# id x\tdomain=train\na _ _ O\nb _ _ B-x\n\n# id y\tdomain=train\nc _ _ O\n",
+			"a b | c", "guessed 2"},
 		{"a tab in a comment before other tabs", "", "# id x y\tdomain=train\na\tO\n\nb\tB-x\n", "a | b", "guessed 1"},
 		{"documents", "", "#begin document (x); part 000\n\na O\n\n#end document\n", "a", "comments 2"},
 		{"documents with the columns and a label of tokens", "", "#begin document (x); part O\na 1 2 3 O\n\n#begin documents 2 3 O\n", "a | #begin", "comments 1"},
@@ -61,7 +62,8 @@ func TestComments(t *testing.T) {
 			words = append(words, strings.Join(d.Columns[0][d.Offsets[i]:d.Offsets[i+1]], " "))
 		}
 		for _, r := range say.Made() {
-			said = append(said, map[string]string{remarks.Comments: "comments", remarks.Guessed: "guessed", remarks.Doubtful: "doubtful"}[r.What], strconv.Itoa(r.Times))
+			said = append(said, map[string]string{remarks.Comments: "comments", remarks.Guessed: "guessed",
+				remarks.Doubtful: "doubtful"}[r.What], strconv.Itoa(r.Times))
 		}
 		if got := strings.Join(words, " | "); got != test.words || strings.Join(said, " ") != test.remarks {
 			t.Errorf("%s: %q, %q, expected %q, %q", test.about, got, said, test.words, test.remarks)
@@ -81,7 +83,8 @@ func TestCommentsKeepTheirPlaces(t *testing.T) {
 		t.Errorf("%v, lines %d", d.Layout.Before, d.Lines)
 	}
 	said := remarks.List{
-		{Level: slog.LevelWarn, What: remarks.Guessed, Times: 3, First: "x:1: # 1"}, {Level: slog.LevelInfo, What: remarks.Comments, Times: 2, First: "x:2: # text = a b"},
+		{Level: slog.LevelWarn, What: remarks.Guessed, Times: 3, First: "x:1: # 1"},
+		{Level: slog.LevelInfo, What: remarks.Comments, Times: 2, First: "x:2: # text = a b"},
 	}
 	if got := say.Made(); !slices.Equal(got, said) {
 		t.Errorf("%+v, expected %+v", got, said)
@@ -91,7 +94,8 @@ func TestCommentsKeepTheirPlaces(t *testing.T) {
 // A line with other columns inside of a sentence is a mistake, and its message says how it is a comment.
 func TestCommentInsideOfASentence(t *testing.T) {
 	_, err := readSurveyed(Conll{}, "a O\n\nb O\n# not a token\nc O\n")
-	if want := "x:4: 4 columns, expected 2 (word label); it looks like raw text, and should be one token per line; --comments # makes lines that start with it comments"; !structured.IsBadInput(err) || err.Error() != want {
+	if want := "x:4: 4 columns, expected 2 (word label); it looks like raw text, and should be one token per line; " +
+		"--comments # makes lines that start with it comments"; !structured.IsBadInput(err) || err.Error() != want {
 		t.Errorf("%v", err)
 	}
 }
@@ -99,7 +103,8 @@ func TestCommentInsideOfASentence(t *testing.T) {
 // Where a file cannot be looked through, the labels that a model knows decide.
 func TestCommentsByKnownLabels(t *testing.T) {
 	c := Conll{Unlabeled: true, Survey: SurveyOf(structured.NewAlphabet("O", "B-x"))}
-	for text, words := range map[string]int{"# 1\na O\n": 1, "# O\na O\n": 2, "# B-y\na O\n": 2, "# o\na o\n": 2, "# PER_b\na o\n": 2, "#\na\n": 2, "# 1\na\n": 1} {
+	for text, words := range map[string]int{"# 1\na O\n": 1, "# O\na O\n": 2, "# B-y\na O\n": 2, "# o\na o\n": 2,
+		"# PER_b\na o\n": 2, "#\na\n": 2, "# 1\na\n": 1} {
 		d, err := c.Read(strings.NewReader(text), "x")
 		if err != nil || d.Positions() != words {
 			t.Errorf("%q: %v, %v", text, d, err)
@@ -126,8 +131,10 @@ func TestCommentAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, none := range map[string]bool{"#end document\n": true, "\n#end document\n\n": true, "# x 1 #a N O\n": false} {
-		_, err := Conll{Columns: columns, Width: 6, Survey: SurveyOf(structured.NewAlphabet("O"))}.Read(strings.NewReader(text), "x")
+	for text, none := range map[string]bool{"#end document\n": true, "\n#end document\n\n": true,
+		"# x 1 #a N O\n": false} {
+		_, err := Conll{Columns: columns, Width: 6,
+			Survey: SurveyOf(structured.NewAlphabet("O"))}.Read(strings.NewReader(text), "x")
 		if errors.Is(err, host.ErrNoTokens) != none || !none && err != nil {
 			t.Errorf("%q: %v", text, err)
 		}

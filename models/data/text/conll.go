@@ -22,15 +22,17 @@ import (
 // comment if it stands in front of a sentence or behind it and does not have the columns of other lines, reads "# key =
 // value", or has a label that no token has (Survey).
 type Conll struct {
-	Columns   Columns              // names of the columns; the zero value means DefaultColumns
-	Width     int                  // number of columns, including the label's, if the training data determines it, else 0
-	Alphabet  *structured.Alphabet // the known labels; nil means those of the file, sorted
-	Unlabeled bool                 // ignore gold labels: their column may be missing, and so may all columns but the inputs
-	Threads   int                  // 0: all cores; the result does not depend on it
-	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
-	Comments  string               // what comments start with, wherever they stand, or NoComments; empty: the file decides
-	Survey    *Survey              // of the whole file, if it decides; nil: labels say nothing
-	Start     io.Reader            // the file from its beginning, if a later part is read; nil: that is where the part begins
+	Columns  Columns              // names of the columns; the zero value means DefaultColumns
+	Width    int                  // number of columns, including the label's, if the training data determines it, else 0
+	Alphabet *structured.Alphabet // the known labels; nil means those of the file, sorted
+	// ignore gold labels: their column may be missing, and so may all columns but the inputs
+	Unlabeled bool
+	Threads   int     // 0: all cores; the result does not depend on it
+	Line      int     // number of the first line, if only a part of a file is read; 0 means 1
+	Comments  string  // what comments start with, wherever they stand, or NoComments; empty: the file decides
+	Survey    *Survey // of the whole file, if it decides; nil: labels say nothing
+	// the file from its beginning, if a later part is read; nil: that is where the part begins
+	Start io.Reader
 
 	Remarks *remarks.Remarks // on sequences; nil refuses bad ones
 
@@ -44,7 +46,8 @@ type Conll struct {
 func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	c = c.withColumns()
 	if !c.Unlabeled && !c.Columns.Has(LabelColumn) {
-		return nil, structured.BadInput("%s: %s %s names no %s column", name, cmp.Or(c.Columns.Origin, "columns"), c.Columns, LabelColumn)
+		return nil, structured.BadInput("%s: %s %s names no %s column", name, cmp.Or(c.Columns.Origin, "columns"), c.Columns,
+			LabelColumn)
 	}
 	in := newBlocks(r, name).from(c.Line)
 	head := &conllHead{Conll: c}
@@ -58,7 +61,8 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	case !ok:
 		return nil, head.noTokens(name)
 	}
-	layout := &structured.Layout{Separator: ' ', Filler: "O"} // conlleval expects the same number of columns in -DOCSTART- lines
+	// conlleval expects the same number of columns in -DOCSTART- lines
+	layout := &structured.Layout{Separator: ' ', Filler: "O"}
 	if head.tabs || head.single {
 		layout.Separator = '\t'
 	}
@@ -219,7 +223,8 @@ func (h *conllHead) setColumns(file string, found int) error {
 		width++ // counts the missing label
 	}
 	if width < narrowest || h.Width > 0 && width != h.Width && !inputsOnly {
-		return &NarrowError{found, narrowest, structured.BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())}
+		return &NarrowError{found, narrowest,
+			structured.BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())}
 	}
 	h.roles = h.Columns.names(width)
 	h.label = slices.Index(h.roles, LabelColumn)
@@ -265,7 +270,8 @@ func (h *conllHead) split(fields []string, line string) []string {
 
 // noTokens is the error of a file without tokens.
 func (h *conllHead) noTokens(file string) error {
-	return structured.BadInput("%s: %w, expected lines of at least %s (%s)", file, host.ErrNoTokens, columnCount(h.Columns.minWidth()), h.namedAs())
+	return structured.BadInput("%s: %w, expected lines of at least %s (%s)", file, host.ErrNoTokens,
+		columnCount(h.Columns.minWidth()), h.namedAs())
 }
 
 // prose returns an addition to the error that a line has a wrong number of columns: that it looks like raw text, or

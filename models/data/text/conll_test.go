@@ -26,7 +26,8 @@ func TestParseColumns(t *testing.T) {
 	if got := c.names(5); !reflect.DeepEqual(got, []string{"word", "pos", "", "lemma", "label"}) {
 		t.Errorf("names %q", got)
 	}
-	for _, spec := range []string{"", "word", "word=", "word=x", "=1", "word=0,word=1", "word=0,label=0", "word=0,,label=1", "word=99999"} {
+	for _, spec := range []string{"", "word", "word=", "word=x", "=1", "word=0,word=1", "word=0,label=0",
+		"word=0,,label=1", "word=99999"} {
 		if _, err := ParseColumns(spec); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "columns") {
 			t.Errorf("%q: %v", spec, err)
 		}
@@ -40,10 +41,12 @@ func TestConll(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &structured.Dataset{
-		Name: "a.conll", Offsets: []int{0, 2, 4}, Labels: []int32{1, 2, 0, 2}, Alphabet: structured.NewAlphabet("B-LOC", "B-ORG", "O"),
+		Name: "a.conll", Offsets: []int{0, 2, 4}, Labels: []int32{1, 2, 0, 2},
+		Alphabet:    structured.NewAlphabet("B-LOC", "B-ORG", "O"),
 		Columns:     [][]string{{"EU", "#", "x", "z"}, {"NNP", "#", "y", "y"}, {"B-ORG", "O", "B-LOC", "O"}},
 		ColumnNames: []string{"word", "pos", "label"}, Lines: []int{4, 9},
-		Layout: &structured.Layout{Separator: ' ', Filler: "O", Before: map[int]string{0: "-DOCSTART- -X- O\n\n\n", 2: "\n\n-DOCSTART-\n", 4: ""}},
+		Layout: &structured.Layout{Separator: ' ', Filler: "O",
+			Before: map[int]string{0: "-DOCSTART- -X- O\n\n\n", 2: "\n\n-DOCSTART-\n", 4: ""}},
 	}
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got  %+v\nwant %+v", d, want)
@@ -78,7 +81,8 @@ func TestConllWithoutLabels(t *testing.T) {
 	}{
 		{three, 0, "a b", "word pos"}, {three, 3, "a b", "word pos"}, {three, 3, "a b O", "word pos label"},
 		{three, 4, "a b c", "word pos "}, {three, 0, "a b c O", "word pos  label"}, {middle, 3, "a b", "word pos"},
-		{columns(t, "word=0"), 0, "a", "word"}, {Columns{}, 2, "a", "word"}, {Columns{}, 4, "a", "word"}, {three, 6, "a b", "word pos"},
+		{columns(t, "word=0"), 0, "a", "word"}, {Columns{}, 2, "a", "word"}, {Columns{}, 4, "a", "word"},
+		{three, 6, "a b", "word pos"},
 	} {
 		c := Conll{Columns: test.columns, Width: test.width, Unlabeled: true, Alphabet: structured.NewAlphabet("Q")}
 		d, err := c.Read(strings.NewReader(test.text), "x")
@@ -103,12 +107,14 @@ func TestConllErrors(t *testing.T) {
 		{Conll{}, "a O\nb\n", "x:2: 1 column, expected 2 (word label)"},
 		{Conll{}, "a b O\nb O\n", "x:2: 2 columns, expected 3, as in line 1"},
 		{Conll{Width: 3}, "a O\n", "x:1: 2 columns, expected 3, as in the training data"},
-		{Conll{Width: 4, Unlabeled: true}, "a O\n", "x:1: 2 columns, expected 4 as in the training data, or 3 without the label, or 1 with the inputs alone"},
+		{Conll{Width: 4, Unlabeled: true}, "a O\n", "x:1: 2 columns, expected 4 as in the training data, or 3 without the " +
+			"label, or 1 with the inputs alone"},
 		{Conll{}, "a\t\tO\n", "x:1: column 2 is empty"},
 		{Conll{}, "\na\tO\nNew York  O\n", "x:3: 1 column, expected 2 (word label); tabs separate columns, as in line 2"},
 		{Conll{}, "a\tb c\tO\nd e\n", "x:2: 1 column, expected 3, as in line 1; tabs separate columns, as in line 1"},
 		{Conll{}, "a,b,O\n", "x:1: 1 column, expected at least 2 (word label); columns are separated by tabs or blanks"},
-		{Conll{Width: 3}, "a;b;O\n", "x:1: 1 column, expected 3, as in the training data; columns are separated by tabs or blanks"},
+		{Conll{Width: 3}, "a;b;O\n", "x:1: 1 column, expected 3, as in the training data; columns are " +
+			"separated by tabs or blanks"},
 		{Conll{Alphabet: known}, "a O\n\nb I\n", `x:3: label "I" is not one of the known ones: B, O`},
 		{Conll{Columns: columns(t, "word=0")}, "a\n", "x: columns word=0 names no label column"},
 	} {

@@ -17,7 +17,9 @@ import (
 // blank lines between sentences. Comments (#…), multiword tokens (1-2) and empty nodes (1.1) are not tokens. A comment
 // "# sent_id = x" names its sentence.
 type Conllu struct {
-	Label     string               // column of the labels: upos (also ""), xpos, feats, deprel, misc:KEY for KEY=label in the last column, or misc for what has no key there
+	// column of the labels: upos (also ""), xpos, feats, deprel, misc:KEY for KEY=label in the last column, or misc for
+	// what has no key there
+	Label     string
 	Alphabet  *structured.Alphabet // the known labels; nil means those of the file, sorted
 	Unlabeled bool                 // ignore gold labels: any value is accepted, including "_"
 	Survey    *Survey              // of the whole file, for labels in the last column, which words may lack; nil: none may
@@ -36,7 +38,8 @@ type Conllu struct {
 
 // CheckConlluLabel returns an error if Conllu has no column of labels of that name.
 func CheckConlluLabel(label string) error {
-	if _, ok := miscKey(label); ok && label != misc+":" || slices.Contains([]string{"", "upos", "xpos", "feats", "deprel"}, label) {
+	if _, ok := miscKey(label); ok && label != misc+":" ||
+		slices.Contains([]string{"", "upos", "xpos", "feats", "deprel"}, label) {
 		return nil
 	}
 	return structured.BadInput("%q, expected upos, xpos, feats, deprel, misc or misc:KEY", label)
@@ -117,10 +120,13 @@ func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		return j.d, nil
 	}
 	if j.d.Positions() == 0 {
-		return nil, structured.BadInput("%s: %w, expected lines of the %d columns %s", name, host.ErrNoTokens, len(conlluColumns), strings.Join(conlluColumns, " "))
+		return nil, structured.BadInput("%s: %w, expected lines of the %d columns %s", name, host.ErrNoTokens,
+			len(conlluColumns), strings.Join(conlluColumns, " "))
 	}
 	d := j.finish(c.Alphabet, c.Unlabeled)
-	if c.Unlabeled && inMisc && !slices.ContainsFunc(d.Column(LabelColumn), func(label string) bool { return label != noLabel }) {
+	if c.Unlabeled && inMisc && !slices.ContainsFunc(d.Column(LabelColumn), func(label string) bool {
+		return label != noLabel
+	}) {
 		d.Columns, d.ColumnNames = d.Columns[:len(conlluColumns)], d.ColumnNames[:len(conlluColumns)]
 	}
 	return d, nil
@@ -240,7 +246,8 @@ func (p *conlluParser) add(line string) error {
 		p.fields[p.label] = valueIn(p.fields[columns-1], p.key)
 		if p.fields[p.label] == noLabel && !p.Unlabeled {
 			if p.Survey == nil || !p.Survey.outside {
-				return p.bad("no label in MISC (%s), expected one (--label %s); --partial takes it for unknown", p.fields[columns-1], p.Label)
+				return p.bad("no label in MISC (%s), expected one (--label %s); --partial takes it for unknown",
+					p.fields[columns-1], p.Label)
 			}
 			p.fields[p.label] = outside
 			p.remark(&p.part.remarks, slog.LevelInfo, remarks.Outside, p.fields[1])
@@ -278,5 +285,6 @@ func (p *conlluParser) word(id string) (bool, error) {
 			return false, nil
 		}
 	}
-	return false, p.bad("id %q, expected %d, a multiword token such as %d-%d or an empty node such as %d.1", id, next, next, next+1, p.words)
+	return false, p.bad("id %q, expected %d, a multiword token such as %d-%d or an empty node such as %d.1", id,
+		next, next, next+1, p.words)
 }

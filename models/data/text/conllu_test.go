@@ -17,7 +17,8 @@ func wordLine(id, word, upos, misc string) string {
 func TestConllu(t *testing.T) {
 	range2 := wordLine("1-2", "ab", "_", "_")
 	empty := wordLine("2.1", "e", "_", "_")
-	text := "# newdoc\n# sent_id = s-1\n" + range2 + wordLine("1", "a", "X", "NER=B|K=1") + wordLine("2", "b c", "Y", "_") + empty +
+	text := "# newdoc\n# sent_id = s-1\n" + range2 + wordLine("1", "a", "X", "NER=B|K=1") +
+		wordLine("2", "b c", "Y", "_") + empty +
 		"\r\n\n# text = d\n" + wordLine("1", "d", "X", "XNER=Q|NER=O")
 	d, err := Conllu{}.Read(strings.NewReader(text), "a.conllu")
 	if err != nil {
@@ -26,8 +27,10 @@ func TestConllu(t *testing.T) {
 	same := func(cells ...string) []string { return cells }
 	want := &structured.Dataset{
 		Name: "a.conllu", Offsets: []int{0, 2, 3}, Labels: []int32{0, 1, 0}, Alphabet: structured.NewAlphabet("X", "Y"),
-		Columns: [][]string{same("1", "2", "1"), same("a", "b c", "d"), same("l", "l", "l"), same("X", "Y", "X"), same("x", "x", "x"),
-			same("f", "f", "f"), same("0", "0", "0"), same("dep", "dep", "dep"), same("_", "_", "_"), same("NER=B|K=1", "_", "XNER=Q|NER=O")},
+		Columns: [][]string{same("1", "2", "1"), same("a", "b c", "d"), same("l", "l", "l"),
+			same("X", "Y", "X"), same("x", "x", "x"), same("f", "f", "f"), same("0", "0", "0"), same("dep", "dep", "dep"),
+			same("_", "_", "_"),
+			same("NER=B|K=1", "_", "XNER=Q|NER=O")},
 		ColumnNames: strings.Fields("id word lemma label xpos feats head deprel deps misc"),
 		Lines:       []int{4, 10}, IDs: []string{"s-1", "1"},
 		Layout: &structured.Layout{Separator: '\t', Filler: "_", Before: map[int]string{
@@ -42,7 +45,8 @@ func TestConllu(t *testing.T) {
 func TestConlluLabels(t *testing.T) {
 	text := wordLine("1", "a", "_", "_")
 	for label, names := range map[string]string{
-		"xpos": "id word lemma upos label feats head deprel deps misc", "feats": "id word lemma upos xpos label head deprel deps misc",
+		"xpos":   "id word lemma upos label feats head deprel deps misc",
+		"feats":  "id word lemma upos xpos label head deprel deps misc",
 		"deprel": "id word lemma upos xpos feats head label deps misc", "misc:K": strings.Join(conlluColumns, " "),
 		"upos": "id word lemma label xpos feats head deprel deps misc",
 	} {
@@ -89,7 +93,8 @@ func conlluText(t *rapid.T) string {
 	flip := func(label string) bool { return rapid.Bool().Draw(t, label) }
 	for range rapid.IntRange(1, 6).Draw(t, "sentences") {
 		if flip("comment") {
-			text.WriteString(rapid.SampledFrom([]string{"# sent_id = q\n", "# text\n", "# x\n\n# sent_id = y\n"}).Draw(t, "comment text"))
+			text.WriteString(rapid.SampledFrom([]string{"# sent_id = q\n", "# text\n", "# x\n\n# sent_id = y\n"}).Draw(t,
+				"comment text"))
 		}
 		for k := range rapid.IntRange(1, 3).Draw(t, "words") {
 			id := string(rune('1' + k))

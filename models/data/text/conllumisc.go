@@ -92,7 +92,8 @@ func miscKey(label string) (key string, ok bool) {
 // LookThrough surveys a file whose labels stand in the last column, where words may lack one: if the others, and those
 // of known, are entity tags, such words are outside entities. It returns nil for other labels; mistakes in the file are
 // for Read to find.
-func (c Conllu) LookThrough(open func() (io.ReadCloser, error), name string, known *structured.Alphabet) (*Survey, error) {
+func (c Conllu) LookThrough(open func() (io.ReadCloser, error), name string,
+	known *structured.Alphabet) (*Survey, error) {
 	key, ok := miscKey(c.Label)
 	if !ok {
 		return nil, nil

@@ -11,9 +11,12 @@ import (
 
 func TestValueIn(t *testing.T) {
 	for _, test := range []struct{ list, key, want string }{
-		{"name=B-PER", "name", "B-PER"}, {"SpaceAfter=No|name=O", "name", "O"}, {"SpaceAfter=No name=O", "name", "O"}, {"name=O SpaceAfter=No", "name", "O"},
-		{"SpaceAfter=No name=O", "SpaceAfter", "No"}, {"Gloss=to be|name=O", "Gloss", "to be"}, {"xname=A", "name", "_"}, {"name=", "name", "_"}, {"_", "name", "_"},
-		{"a | name=O ", "name", "O"}, {"B-PER", "", "B-PER"}, {"SpaceAfter=No|B-PER", "", "B-PER"}, {"B-PER SpaceAfter=No", "", "B-PER"}, {"SpaceAfter=No", "", "_"}, {"_", "", "_"},
+		{"name=B-PER", "name", "B-PER"}, {"SpaceAfter=No|name=O", "name", "O"}, {"SpaceAfter=No name=O", "name", "O"},
+		{"name=O SpaceAfter=No", "name", "O"},
+		{"SpaceAfter=No name=O", "SpaceAfter", "No"}, {"Gloss=to be|name=O", "Gloss", "to be"}, {"xname=A", "name", "_"},
+		{"name=", "name", "_"}, {"_", "name", "_"},
+		{"a | name=O ", "name", "O"}, {"B-PER", "", "B-PER"}, {"SpaceAfter=No|B-PER", "", "B-PER"},
+		{"B-PER SpaceAfter=No", "", "B-PER"}, {"SpaceAfter=No", "", "_"}, {"_", "", "_"},
 		{"name=A=B", "name", "A=B"},
 	} {
 		if got := valueIn(test.list, test.key); got != test.want {
@@ -32,8 +35,10 @@ func TestLabelsInMisc(t *testing.T) {
 		{"misc:NER", "SpaceAfter=No_NER=O NER=S-A K=1", "", "O S-A O", 1},
 		{"misc", "B-A|SpaceAfter=No SpaceAfter=No _", "", "B-A O O", 2},
 		{"misc:NER", "_ _", "O B-A", "O O", 2},
-		{"misc:NER", "_ _", "", "x:1: no label in MISC (_), expected one (--label misc:NER); --partial takes it for unknown", 0},
-		{"misc:NER", "NER=B-A NER=noun K=1", "", "x:3: no label in MISC (K=1), expected one (--label misc:NER); --partial takes it for unknown", 0},
+		{"misc:NER", "_ _", "", "x:1: no label in MISC (_), expected one (--label misc:NER); --partial takes it for unknown",
+			0},
+		{"misc:NER", "NER=B-A NER=noun K=1", "", "x:3: no label in MISC (K=1), expected one (--label misc:NER); " +
+			"--partial takes it for unknown", 0},
 		{"misc:POS", "POS=X POS=Y", "", "X Y", 0},
 	} {
 		var file strings.Builder
@@ -58,7 +63,8 @@ func TestLabelsInMisc(t *testing.T) {
 			}
 			continue
 		}
-		if got := strings.Join(d.Column(LabelColumn), " "); got != test.want || d.ColumnNames[3] != "upos" || wordsOutside(say) != test.outside {
+		if got := strings.Join(d.Column(LabelColumn), " "); got != test.want || d.ColumnNames[3] != "upos" ||
+			wordsOutside(say) != test.outside {
 			t.Errorf("%s: %q, %+v", test.misc, got, say.Made())
 		}
 	}

@@ -17,8 +17,8 @@ import (
 //	label<TAB>attribute[:value]<TAB>attribute[:value]…
 //
 // In an attribute's name, \: stands for a colon and \\ for a backslash; any other backslash stands for itself. Labels
-// are not escaped. Values are finite and decimal, and default to 1. Empty attributes are skipped. A line @weight:2 gives its
-// sequence that weight. A # has no special meaning.
+// are not escaped. Values are finite and decimal, and default to 1. Empty attributes are skipped. A line @weight:2
+// gives its sequence that weight. A # has no special meaning.
 type CRFsuite struct {
 	Alphabet   *structured.Alphabet   // the known labels; nil means those of the file, sorted
 	Dictionary *structured.Dictionary // the known attributes; others are dropped. nil builds a dictionary from the file
@@ -42,11 +42,14 @@ const crfsuiteLine = "label<TAB>attribute<TAB>attribute…"
 func (c CRFsuite) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	switch {
 	case c.HashBits < 0 || c.HashBits > 31:
-		return nil, structured.BadInput("%s: attributes hashed to %d bits, expected 1 to 31, or 0 for a dictionary", name, c.HashBits)
+		return nil, structured.BadInput("%s: attributes hashed to %d bits, expected 1 to 31, or 0 for a dictionary", name,
+			c.HashBits)
 	case c.HashBits > 0 && c.MinCount > 1:
-		return nil, structured.BadInput("%s: hashed attributes are not counted: a minimum of %d needs a dictionary", name, c.MinCount)
+		return nil, structured.BadInput("%s: hashed attributes are not counted: a minimum of %d needs a dictionary", name,
+			c.MinCount)
 	}
-	j := &crfsuiteJoin{CRFsuite: c, d: &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dictionary: c.Dictionary, Offsets: []int{0}}}
+	j := &crfsuiteJoin{CRFsuite: c,
+		d: &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dictionary: c.Dictionary, Offsets: []int{0}}}
 	if c.Dictionary == nil {
 		j.d.Dictionary = &structured.Dictionary{HashBits: c.HashBits}
 		if c.HashBits == 0 {
@@ -54,7 +57,8 @@ func (c CRFsuite) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		}
 	}
 	parser := func() func(block) (*crfsuitePart, error) {
-		p := &crfsuiteParser{CRFsuite: c, place: place{file: name}, hash: j.d.Dictionary.Node == nil, bits: j.d.Dictionary.HashBits}
+		p := &crfsuiteParser{CRFsuite: c, place: place{file: name}, hash: j.d.Dictionary.Node == nil,
+			bits: j.d.Dictionary.HashBits}
 		return p.parse
 	}
 	add, some := j.add, false
@@ -185,7 +189,8 @@ func (p *crfsuiteParser) item(line string) error {
 	}
 	label, rest, more := strings.Cut(line, "\t")
 	if !more && strings.IndexByte(line, ' ') >= 0 {
-		return p.bad("%.80q has blanks and no tab, expected %s; a label that has blanks needs a tab behind it", line, crfsuiteLine)
+		return p.bad("%.80q has blanks and no tab, expected %s; a label that has blanks needs a tab behind it", line,
+			crfsuiteLine)
 	}
 	if err := p.label(label); err != nil {
 		return err
@@ -361,7 +366,9 @@ func (p *crfsuiteParser) split(field string) (name string, value float32, err er
 		if text := field[colon+1:]; text != "" {
 			number, ok := host.Decimal(text, 32)
 			if !ok {
-				return "", 0, p.bad(`attribute %q: %q is not a finite decimal number, expected name:value, with \: for a colon in the name`, field, text)
+				return "", 0, p.bad(
+					`attribute %q: %q is not a finite decimal number, expected name:value, with \: for a colon in the name`, field,
+					text)
 			}
 			value = float32(number)
 		}

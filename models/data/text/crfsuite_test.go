@@ -46,7 +46,8 @@ func TestCRFsuite(t *testing.T) {
 	}
 	want := &structured.Dataset{
 		Name: "a.crf", Offsets: []int{0, 2, 4}, Labels: []int32{1, 2, 2, 0}, Alphabet: structured.NewAlphabet(":", "B", "O"),
-		Columns: [][]string{{"B", "O", "O", ":"}}, ColumnNames: []string{"label"}, Lines: []int{1, 6}, Weights: []float64{1, 3},
+		Columns: [][]string{{"B", "O", "O", ":"}}, ColumnNames: []string{"label"},
+		Lines: []int{1, 6}, Weights: []float64{1, 3},
 		Dictionary: &structured.Dictionary{Node: structured.NewAlphabet("w=a", "b:c", `b\`, `\n`, "#:")},
 		Attributes: &structured.Sparse{
 			Offsets: []int{0, 3, 5, 5, 7}, Index: []int32{0, 1, 2, 0, 0, 3, 4}, Value: []float32{1, 2.5, 1, 1, 1, 1, -100},
@@ -55,7 +56,8 @@ func TestCRFsuite(t *testing.T) {
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got  %+v %+v %+v\nwant %+v", d, d.Attributes, d.Dictionary.Node, want)
 	}
-	if d, err := (CRFsuite{}).Read(strings.NewReader("New York\t\nO\ta b\n"), "x"); err != nil || d.Alphabet.Name(0) != "New York" {
+	if d, err := (CRFsuite{}).Read(strings.NewReader("New York\t\nO\ta b\n"), "x"); err != nil ||
+		d.Alphabet.Name(0) != "New York" {
 		t.Errorf("a label that has a blank: %+v, %v", d, err)
 	}
 	if d, _ := (CRFsuite{}).Read(strings.NewReader("O\ta:1\tb\n"), "x"); d.Attributes.Value != nil || d.Weights != nil {
@@ -94,7 +96,8 @@ func TestCRFsuiteKnownAttributes(t *testing.T) {
 	}
 	// Removing rare attributes leaves no gap in the numbers.
 	d, _ := CRFsuite{MinCount: 2}.Read(strings.NewReader("B\trare\ta\nO\ta\n"), "x")
-	if got := d.Dictionary.Node.Names(); !reflect.DeepEqual(got, []string{"a"}) || !reflect.DeepEqual(d.Attributes.Index, []int32{0, 0}) {
+	if got := d.Dictionary.Node.Names(); !reflect.DeepEqual(got, []string{"a"}) ||
+		!reflect.DeepEqual(d.Attributes.Index, []int32{0, 0}) {
 		t.Errorf("%q, %v", got, d.Attributes.Index)
 	}
 }
@@ -117,7 +120,8 @@ func TestCRFsuiteErrors(t *testing.T) {
 		{CRFsuite{}, "", "x: no tokens, expected lines of label<TAB>"},
 		{CRFsuite{}, "\n \n", "x: no tokens"},
 		{CRFsuite{}, "O\ta\n\n\ta\n", "x:3: no label before the first tab, expected label<TAB>"},
-		{CRFsuite{}, "O\n\nO\tw=http://a\n", `x:3: attribute "w=http://a": "//a" is not a finite decimal number, expected name:value`},
+		{CRFsuite{}, "O\n\nO\tw=http://a\n",
+			`x:3: attribute "w=http://a": "//a" is not a finite decimal number, expected name:value`},
 		{CRFsuite{}, "O\ta:NaN", `x:1: attribute "a:NaN": "NaN" is not a finite decimal number`},
 		{CRFsuite{}, "O\ta:1_000", `x:1: attribute "a:1_000": "1_000" is not`},
 		{CRFsuite{}, "O\ta:0x1p4", `x:1: attribute "a:0x1p4": "0x1p4" is not`},
@@ -135,7 +139,8 @@ func TestCRFsuiteErrors(t *testing.T) {
 		{CRFsuite{}, "@weight:1\nO\n@weight:1\n", "x:3: a second @weight in this sequence"},
 		{CRFsuite{}, "O\n\n@weight\t2\nO\n", "x:3: @weight without a number, expected @weight:NUMBER"},
 		{CRFsuite{}, "O\n\n@weight:1\n\nO\n", "x:4: @weight of no sequence"},
-		{CRFsuite{Alphabet: structured.NewAlphabet("B", "O")}, "O\n\nI\n", `x:3: label "I" is not one of the known ones: B, O`},
+		{CRFsuite{Alphabet: structured.NewAlphabet("B", "O")}, "O\n\nI\n",
+			`x:3: label "I" is not one of the known ones: B, O`},
 		{CRFsuite{HashBits: 32}, "O\n", "x: attributes hashed to 32 bits"},
 		{CRFsuite{HashBits: 3, MinCount: 2}, "O\n", "x: hashed attributes are not counted"},
 	} {
@@ -170,7 +175,8 @@ func TestCRFsuiteThreads(t *testing.T) {
 				text.WriteString("@weight:0.5\n")
 			}
 			for range rapid.IntRange(1, 3).Draw(t, "items") {
-				fields := append([]string{rapid.StringMatching(`[A-C]`).Draw(t, "label")}, rapid.SliceOfN(attribute, 0, 4).Draw(t, "row")...)
+				fields := append([]string{rapid.StringMatching(`[A-C]`).Draw(t, "label")},
+					rapid.SliceOfN(attribute, 0, 4).Draw(t, "row")...)
 				text.WriteString(strings.Join(fields, "\t") + rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "line end"))
 			}
 			text.WriteString(rapid.SampledFrom([]string{"\n", "\r\n", " \n\n"}).Draw(t, "end"))
@@ -236,7 +242,8 @@ func attributeFile(items int) []byte {
 		here, after = after, word()
 		fmt.Fprintf(&text, "%s", []string{"O", "O", "O", "B-person", "I-person"}[rng.IntN(5)])
 		for k := range 4 {
-			fmt.Fprintf(&text, "\tw[-1]=%s%d\tw[0]=%s%d\tw[1]=%s%d\tw[-1]|w[0]=%s|%s\tsuffix=%s", before, k, here, k, after, k, before, here, here[len(here)/2:])
+			fmt.Fprintf(&text, "\tw[-1]=%s%d\tw[0]=%s%d\tw[1]=%s%d\tw[-1]|w[0]=%s|%s\tsuffix=%s", before, k, here, k, after, k,
+				before, here, here[len(here)/2:])
 		}
 		text.WriteByte('\n')
 		if t%20 == 19 {
@@ -301,6 +308,7 @@ func TestAppendFields(t *testing.T) {
 		check(t, strings.Repeat("\t", n))
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		check(t, strings.Join(rapid.SliceOf(rapid.StringMatching("[\\x00\\x08-\\x0aa-c\\x89é]{0,9}")).Draw(t, "pieces"), "\t"))
+		check(t, strings.Join(rapid.SliceOf(rapid.StringMatching("[\\x00\\x08-\\x0aa-c\\x89é]{0,9}")).Draw(t, "pieces"),
+			"\t"))
 	})
 }

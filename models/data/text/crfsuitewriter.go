@@ -17,7 +17,8 @@ func WriteCRFsuite(w io.Writer, d *structured.Dataset) error {
 	case d.Attributes == nil:
 		return structured.BadInput("%s: no attributes to write; features or a template make them", d.Name)
 	case d.EdgeAttributes != nil && len(d.EdgeAttributes.Index) > 0:
-		return structured.BadInput("%s: attributes of steps (lines of a template that begin with B) have no place in an attribute file", d.Name)
+		return structured.BadInput("%s: attributes of steps (lines of a template that begin with B) have no "+
+			"place in an attribute file", d.Name)
 	}
 	var labels []string
 	if d.Labels != nil {
@@ -42,7 +43,8 @@ func WriteCRFsuite(w io.Writer, d *structured.Dataset) error {
 		for t := d.Offsets[i]; t < d.Offsets[i+1]; t++ {
 			if d.Labels != nil {
 				if d.Labels[t] < 0 {
-					return structured.BadInput("%s: position %d has no gold label, with which its line would begin", d.Where(i), t-d.Offsets[i])
+					return structured.BadInput("%s: position %d has no gold label, with which its line would begin",
+						d.Where(i), t-d.Offsets[i])
 				}
 				out.WriteString(labels[d.Labels[t]])
 			}
@@ -72,7 +74,8 @@ func escapedNames(d *structured.Dataset, what string, names []string) ([]string,
 	spelt := make([]string, len(names))
 	for i, name := range names {
 		if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "\t\n\r") {
-			return nil, structured.BadInput("%s: %s %q cannot stand in an attribute file, expected some text without tabs and line ends", d.Name, what, name)
+			return nil, structured.BadInput("%s: %s %q cannot stand in an attribute file, expected some text "+
+				"without tabs and line ends", d.Name, what, name)
 		}
 		spelt[i] = escaped.Replace(name)
 	}

@@ -16,7 +16,8 @@ import (
 func TestWriteCRFsuiteReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringMatching(`[a-c:\\#@ é"]{1,4}`)
-		d := &structured.Dataset{Name: "x", Offsets: []int{0}, Alphabet: structured.NewAlphabet(rapid.SliceOfNDistinct(name, 1, 4, rapid.ID).Draw(t, "labels")...)}
+		d := &structured.Dataset{Name: "x", Offsets: []int{0},
+			Alphabet: structured.NewAlphabet(rapid.SliceOfNDistinct(name, 1, 4, rapid.ID).Draw(t, "labels")...)}
 		d.Dictionary = &structured.Dictionary{Node: structured.NewAlphabet()}
 		d.Attributes = &structured.Sparse{Offsets: []int{0}}
 		if rapid.Bool().Draw(t, "valued") {
@@ -73,7 +74,8 @@ func TestWriteCRFsuiteReadsBack(t *testing.T) {
 				t.Fatalf("values %v, want %v", got.Attributes.Value, d.Attributes.Value)
 			}
 		}
-		if !reflect.DeepEqual(got.Attributes.Index, d.Attributes.Index) || !reflect.DeepEqual(got.Attributes.Offsets, d.Attributes.Offsets) ||
+		if !reflect.DeepEqual(got.Attributes.Index, d.Attributes.Index) ||
+			!reflect.DeepEqual(got.Attributes.Offsets, d.Attributes.Offsets) ||
 			!reflect.DeepEqual(got.Dictionary.Node.Names(), d.Dictionary.Node.Names()) ||
 			!reflect.DeepEqual(got.Labels, d.Labels) || !reflect.DeepEqual(got.Offsets, d.Offsets) {
 			t.Fatalf("%+v\nwant %+v", got, d)
@@ -83,7 +85,8 @@ func TestWriteCRFsuiteReadsBack(t *testing.T) {
 
 func TestWriteCRFsuite(t *testing.T) {
 	d := &structured.Dataset{
-		Name: "x", Offsets: []int{0, 2, 3}, Labels: []int32{1, 0, 0}, Alphabet: structured.NewAlphabet("O", "B:x"), Weights: []float64{1, 0.5},
+		Name: "x", Offsets: []int{0, 2, 3}, Labels: []int32{1, 0, 0}, Alphabet: structured.NewAlphabet("O", "B:x"),
+		Weights:    []float64{1, 0.5},
 		Attributes: &structured.Sparse{Offsets: []int{0, 2, 2, 3}, Index: []int32{0, 1, 1}, Value: []float32{1, -0.5, 1}},
 		Dictionary: &structured.Dictionary{Node: structured.NewAlphabet(`a\b`, "U:c d")},
 	}
@@ -106,7 +109,8 @@ func TestWriteCRFsuite(t *testing.T) {
 		{func(d *structured.Dataset) { d.Attributes = nil }, "x: no attributes to write"},
 		{func(d *structured.Dataset) { d.Labels = []int32{0, -1, 0} }, "x, example 0: position 1 has no gold label"},
 		{func(d *structured.Dataset) { d.EdgeAttributes = &structured.Sparse{Index: []int32{0}} }, "x: attributes of steps"},
-		{func(d *structured.Dataset) { d.Alphabet = structured.NewAlphabet("O", "a\tb") }, `x: label "a\tb" cannot stand in an attribute file`},
+		{func(d *structured.Dataset) { d.Alphabet = structured.NewAlphabet("O", "a\tb") },
+			`x: label "a\tb" cannot stand in an attribute file`},
 		{func(d *structured.Dataset) {
 			d.Dictionary = &structured.Dictionary{Node: structured.NewAlphabet("a", "b\n")}
 		}, `x: attribute "b\n" cannot stand`},

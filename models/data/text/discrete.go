@@ -85,7 +85,8 @@ func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 		return err
 	}
 	if len(inputs) != len(vocab) {
-		return structured.BadInput("%s: columns %q make %d inputs, expected %d, as in the training data", d.Name, d.ColumnNames, len(inputs), len(vocab))
+		return structured.BadInput("%s: columns %q make %d inputs, expected %d, as in the training data", d.Name,
+			d.ColumnNames, len(inputs), len(vocab))
 	}
 	d.Vocab = vocab
 	d.Ids = make([]int32, d.Positions()*len(vocab))

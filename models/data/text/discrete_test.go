@@ -65,14 +65,16 @@ func TestVocab(t *testing.T) {
 	if _, err := BuildVocab(&structured.Dataset{Name: "x"}, 1, structured.Peers{}); !structured.IsBadInput(err) {
 		t.Errorf("without columns: %v", err)
 	}
-	if again := test.Subset([]int{0, 0}); !reflect.DeepEqual(again.Ids, append(test.Ids, test.Ids...)) || again.Columns[0][2] != "A" {
+	if again := test.Subset([]int{0, 0}); !reflect.DeepEqual(again.Ids, append(test.Ids, test.Ids...)) ||
+		again.Columns[0][2] != "A" {
 		t.Errorf("subset: %+v", again)
 	}
 }
 
 // Of CoNLL-U files only words become inputs: all other fields are annotations.
 func TestVocabOfConllu(t *testing.T) {
-	d, err := Conllu{Label: "xpos"}.Read(strings.NewReader("1\tDogs\tdog\tNOUN\tNNS\tNumber=Plur\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\n"), "x")
+	d, err := Conllu{Label: "xpos"}.Read(strings.NewReader("1\tDogs\tdog\tNOUN\tNNS\tNumber=Plur\t2\tnsubj\t_\t_\n"+
+		"2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\n"), "x")
 	if err != nil {
 		t.Fatal(err)
 	}

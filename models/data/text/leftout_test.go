@@ -28,16 +28,19 @@ func TestSentencesLeftOut(t *testing.T) {
 		kept    bool // the lines of bad ones are in the layout
 		read    func(text string, say *remarks.Remarks) (*structured.Dataset, error)
 	}{
-		"conll": {"x\n\na O\nb B\n\nc O\nd\n\ne O O\n\nf O\n\n\ng O\n-DOCSTART- O\nh\n\ni B\n", []int{3, 11, 18}, []string{"x:1: 1 column", "x:7: 1 column", "x:9: 3 columns", "x:16: 1 column"}, true,
+		"conll": {"x\n\na O\nb B\n\nc O\nd\n\ne O O\n\nf O\n\n\ng O\n-DOCSTART- O\nh\n\ni B\n", []int{3, 11, 18},
+			[]string{"x:1: 1 column", "x:7: 1 column", "x:9: 3 columns", "x:16: 1 column"}, true,
 			func(text string, say *remarks.Remarks) (*structured.Dataset, error) {
 				return Conll{Remarks: say, Threads: 2}.Read(strings.NewReader(text), "x")
 			}},
-		"conllu": {"# sent_id = a\n" + word("1", "a", "0") + "\n# sent_id = b\n" + word("1", "b", "0") + word("3", "b", "1") + "\n# sent_id = c\n" + word("1", "c", "0") + word("2", "c", "9") + "\n" + word("1", "d", "0"),
+		"conllu": {"# sent_id = a\n" + word("1", "a", "0") + "\n# sent_id = b\n" + word("1", "b", "0") + word("3", "b", "1") +
+			"\n# sent_id = c\n" + word("1", "c", "0") + word("2", "c", "9") + "\n" + word("1", "d", "0"),
 			[]int{2, 12}, []string{"x:6: id 3, expected 2", "x:10: head 9"}, true,
 			func(text string, say *remarks.Remarks) (*structured.Dataset, error) {
 				return Conllu{Remarks: say, CheckTree: check, Threads: 2}.Read(strings.NewReader(text), "x")
 			}},
-		"crfsuite": {"O\ta\n\nB\tb:x\nB\tc\n\n@weight:-1\nO\td\n\n@weight:2\n\nO\te\n", []int{1, 11}, []string{"x:3: attribute", "x:6: @weight:-1", "x:10: @weight of no sequence"}, false,
+		"crfsuite": {"O\ta\n\nB\tb:x\nB\tc\n\n@weight:-1\nO\td\n\n@weight:2\n\nO\te\n", []int{1, 11},
+			[]string{"x:3: attribute", "x:6: @weight:-1", "x:10: @weight of no sequence"}, false,
 			func(text string, say *remarks.Remarks) (*structured.Dataset, error) {
 				return CRFsuite{Remarks: say, Threads: 2}.Read(strings.NewReader(text), "x")
 			}},
@@ -100,7 +103,8 @@ func TestHalves(t *testing.T) {
 		return append(cut(first, lines), cut(second, lines)...)
 	}
 	for text, want := range map[string][2]string{
-		"a\nb\n\nc\n\n\nd": {"a\nb\n\n|c\n\n\n|d", "a\n|b\n|\n|c\n|\n|\n|d"}, "\n\na\n\n": {"\n\na\n\n", "\n|\n|a\n|\n"}, "a": {"a", "a"}, "a\n \nb\n": {"a\n \n|b\n", "a\n| \n|b\n"},
+		"a\nb\n\nc\n\n\nd": {"a\nb\n\n|c\n\n\n|d", "a\n|b\n|\n|c\n|\n|\n|d"}, "\n\na\n\n": {"\n\na\n\n", "\n|\n|a\n|\n"},
+		"a": {"a", "a"}, "a\n \nb\n": {"a\n \n|b\n", "a\n| \n|b\n"},
 	} {
 		for k, lines := range []bool{false, true} {
 			var got []string

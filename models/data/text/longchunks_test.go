@@ -52,14 +52,16 @@ func TestPiecesOfLongText(t *testing.T) {
 
 // A line that is too long, and a stream without blank lines that is, are refused with their line.
 func TestPiecesRefuseLongText(t *testing.T) {
-	for text, want := range map[string]string{"a": "x:3: a line of more than 64 MiB", "a\n": "x:3: more than 1000 lines without a blank one"} {
+	for text, want := range map[string]string{"a": "x:3: a line of more than 64 MiB",
+		"a\n": "x:3: more than 1000 lines without a blank one"} {
 		p := NewChunks(io.MultiReader(strings.NewReader("a\n\n"), &repeated{text, host.MostLine + 1<<20}), "x", "")
 		p.Most = 1000
 		if _, _, err := all(p); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	p := NewChunks(strings.NewReader(strings.Repeat(strings.Repeat("a\n", 900)+"\n", 100)+strings.Repeat("\n", 5000)+"b\n"), "x", "")
+	p := NewChunks(strings.NewReader(strings.Repeat(strings.Repeat("a\n", 900)+"\n", 100)+strings.Repeat("\n", 5000)+
+		"b\n"), "x", "")
 	p.Most = 1000
 	if got, _, err := all(p); err != nil || !bytes.HasSuffix(got, []byte("\nb\n")) {
 		t.Errorf("short sequences: %v", err)
@@ -68,7 +70,8 @@ func TestPiecesRefuseLongText(t *testing.T) {
 	for more := true; more; {
 		_, more = lines.Next()
 	}
-	if err := lines.Err(); !structured.IsBadInput(err) || errors.Is(err, io.EOF) || !strings.HasPrefix(err.Error(), "x:1: a line of more than 64 MiB") {
+	if err := lines.Err(); !structured.IsBadInput(err) || errors.Is(err, io.EOF) ||
+		!strings.HasPrefix(err.Error(), "x:1: a line of more than 64 MiB") {
 		t.Errorf("lines: %v", err)
 	}
 }

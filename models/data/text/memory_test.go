@@ -31,7 +31,8 @@ func TestAvailableMemory(t *testing.T) {
 		}, 2500, true},
 		"version 1, in a container": {fstest.MapFS{
 			"proc/meminfo": meminfo, "proc/self/cgroup": file("9:cpu:/x\n4:memory:/outside/me\n0::/\n"),
-			"sys/fs/cgroup/memory/memory.limit_in_bytes": file("4000\n"), "sys/fs/cgroup/memory/memory.usage_in_bytes": file("5000\n"),
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": file("4000\n"),
+			"sys/fs/cgroup/memory/memory.usage_in_bytes": file("5000\n"),
 		}, 0, true}, // above its limit
 		"no limit": {fstest.MapFS{
 			"proc/meminfo": meminfo, "proc/self/cgroup": file("4:memory:/\n"),
@@ -44,7 +45,8 @@ func TestAvailableMemory(t *testing.T) {
 		}
 	}
 	if err := host.CheckMemory("training on x", math.Inf(1)); err != nil &&
-		(structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "training on x would take about +Inf GiB of memory, ")) {
+		(structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), "training on x would take about +Inf GiB of memory, ")) {
 		t.Error(err)
 	}
 	if err := host.CheckMemory("training on x", 1); err != nil {
@@ -78,8 +80,9 @@ func TestExtentPredictsTheWhole(t *testing.T) {
 		}
 		got, want := d.Extent().Times(times), whole.Extent()
 		for what, pair := range map[string][2]float64{
-			"positions": {got.Positions, want.Positions}, "entries": {got.Entries, want.Entries}, "sequences": {got.Sequences, want.Sequences},
-			"names": {got.Names, want.Names}, "weights": {got.Weights(), want.Weights()}, "bytes": {got.Bytes(), want.Bytes()},
+			"positions": {got.Positions, want.Positions}, "entries": {got.Entries, want.Entries},
+			"sequences": {got.Sequences, want.Sequences}, "names": {got.Names, want.Names},
+			"weights": {got.Weights(), want.Weights()}, "bytes": {got.Bytes(), want.Bytes()},
 		} {
 			if pair[0] < 0.7*pair[1] || pair[0] > 1.4*pair[1] {
 				t.Errorf("%s: %s %.0f, want about %.0f", name, what, pair[0], pair[1])

@@ -18,7 +18,8 @@ func TestNotUTF8(t *testing.T) {
 		return d
 	}
 	var n NotUTF8
-	for _, d := range []*structured.Dataset{read("good O\n\ncaf\xe9 O\n\xe9t\xe9 O\n"), read("\xff O\n"), {Offsets: []int{0, 2}}} {
+	for _, d := range []*structured.Dataset{read("good O\n\ncaf\xe9 O\n\xe9t\xe9 O\n"),
+		read("\xff O\n"), {Offsets: []int{0, 2}}} {
 		n.Add(d)
 	}
 	if n.Times != 3 || !strings.Contains(n.First, "x.conll:3") {

@@ -20,7 +20,8 @@ const (
 func ReadPartialLabels(d *structured.Dataset, labels *structured.Alphabet) error {
 	column := d.Column(LabelColumn)
 	if column == nil {
-		return structured.BadInput("%s: no column of labels, expected a label, several with %s between, or %s for any in every line",
+		return structured.BadInput("%s: no column of labels, expected a label, several with %s between, or "+
+			"%s for any in every line",
 			d.Name, labelSeparator, AnyLabel)
 	}
 	return PartialLabels(d, column, labels)
@@ -42,7 +43,8 @@ func PartialLabels(d *structured.Dataset, column []string, labels *structured.Al
 
 // NumberPartialLabels is PartialLabels with the distinct cells in the order of their first occurrences, the number of
 // the cell at each position [ΣT], which it changes, and the place where a cell occurs first.
-func NumberPartialLabels(d *structured.Dataset, cells []string, number []int32, labels *structured.Alphabet, where func(cell int) string) error {
+func NumberPartialLabels(d *structured.Dataset, cells []string, number []int32, labels *structured.Alphabet,
+	where func(cell int) string) error {
 	d.Alphabet = labels
 	if labels == nil {
 		d.Alphabet = labelsIn(cells)
@@ -100,9 +102,11 @@ func (r *partialLabels) label(cell string) (int32, error) {
 		case l >= 0:
 			set = append(set, l)
 		case name == cell:
-			return 0, structured.BadInput("label %q is not one of the known ones: %s; or %s for any", cell, structured.SomeOf(labels.Names()), AnyLabel)
+			return 0, structured.BadInput("label %q is not one of the known ones: %s; or %s for any", cell,
+				structured.SomeOf(labels.Names()), AnyLabel)
 		default:
-			return 0, structured.BadInput("label %q in %q is not one of the known ones: %s", name, cell, structured.SomeOf(labels.Names()))
+			return 0, structured.BadInput("label %q in %q is not one of the known ones: %s", name, cell,
+				structured.SomeOf(labels.Names()))
 		}
 	}
 	slices.Sort(set)

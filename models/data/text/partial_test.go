@@ -10,7 +10,8 @@ import (
 )
 
 func labelColumn(cells ...string) *structured.Dataset {
-	return &structured.Dataset{Name: "f", Offsets: []int{0, len(cells)}, Columns: [][]string{cells}, ColumnNames: []string{LabelColumn}}
+	return &structured.Dataset{Name: "f", Offsets: []int{0, len(cells)}, Columns: [][]string{cells},
+		ColumnNames: []string{LabelColumn}}
 }
 
 func TestReadPartialLabels(t *testing.T) {
@@ -28,7 +29,8 @@ func TestReadPartialLabels(t *testing.T) {
 		t.Errorf("sets %v, want %v", d.LabelSets, want)
 	}
 	full := labelColumn("B", "A")
-	if err := ReadPartialLabels(full, nil); err != nil || full.LabelSets != nil || !slices.Equal(full.Labels, []int32{1, 0}) {
+	if err := ReadPartialLabels(full, nil); err != nil || full.LabelSets != nil ||
+		!slices.Equal(full.Labels, []int32{1, 0}) {
 		t.Errorf("labels all known: %v, sets %v, %v", full.Labels, full.LabelSets, err)
 	}
 }
@@ -89,12 +91,14 @@ func FuzzReadPartialLabels(f *testing.F) {
 			switch {
 			case l >= y || int(-l) > len(d.LabelSets):
 				t.Fatalf("%q is %d of %d labels and %d sets", cell, l, y, len(d.LabelSets))
-			case l >= 0 && d.Alphabet.Name(l) != cell && !strings.Contains(cell, d.Alphabet.Name(l)+labelSeparator+d.Alphabet.Name(l)):
+			case l >= 0 && d.Alphabet.Name(l) != cell &&
+				!strings.Contains(cell, d.Alphabet.Name(l)+labelSeparator+d.Alphabet.Name(l)):
 				t.Fatalf("%q is %q", cell, d.Alphabet.Name(l))
 			}
 		}
 		for _, set := range d.LabelSets {
-			if set != nil && (len(set) < 2 || len(set) >= int(y) || !slices.IsSorted(set) || set[0] < 0 || set[len(set)-1] >= y) {
+			if set != nil && (len(set) < 2 || len(set) >= int(y) || !slices.IsSorted(set) ||
+				set[0] < 0 || set[len(set)-1] >= y) {
 				t.Fatalf("set %v of %d labels", set, y)
 			}
 		}

@@ -77,7 +77,8 @@ func (p *Places) readConllu(d *structured.Dataset, i int) {
 	p.ranges = make([][2]int64, len(p.words))
 	if p.tokenRanges(tokens) {
 		p.from = p.ranges[0][0]
-		if end := int(p.ranges[len(p.ranges)-1][1] - p.from); end > len(p.text) || !startsWith(p.text, []rune(tokens[0].form)) {
+		if end := int(p.ranges[len(p.ranges)-1][1] - p.from); end > len(p.text) ||
+			!startsWith(p.text, []rune(tokens[0].form)) {
 			p.text = nil // of something else
 		}
 		return
@@ -137,7 +138,8 @@ func (p *Places) align(tokens []surface) bool {
 	at := 0
 	for _, k := range tokens {
 		form := []rune(k.form)
-		for at < len(p.text) && !startsWith(p.text[at:], form) && (p.text[at] == ' ' || p.text[at] == '\u00a0' || p.text[at] == '\t') {
+		for at < len(p.text) && !startsWith(p.text[at:], form) &&
+			(p.text[at] == ' ' || p.text[at] == '\u00a0' || p.text[at] == '\t') {
 			at++
 		}
 		if !startsWith(p.text[at:], form) {

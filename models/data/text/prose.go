@@ -22,8 +22,10 @@ const mostLooked = 100
 // Columns are never raw text if there are tabs, if a line has a single word, or if any label is known or a placeholder.
 // Otherwise lines of unequal length are raw text, and so are lines of a wrong length or with the label column full of
 // different words in lower case, or lines of a wrong length full of words in capitals; labels that the model does not
-// know are in capitals, have a prefix such as B-, or come back. Lines that start with # are left out, unless comments, those of Conll.Comments, say that they are tokens.
-func Prose(text []byte, columns Columns, width int, comments string, known func(label string) bool) (line string, number int, found bool) {
+// know are in capitals, have a prefix such as B-, or come back. Lines that start with # are left out, unless comments,
+// those of Conll.Comments, say that they are tokens.
+func Prose(text []byte, columns Columns, width int, comments string,
+	known func(label string) bool) (line string, number int, found bool) {
 	if len(columns.fields) == 0 {
 		columns, _ = ParseColumns(DefaultColumns)
 	}
@@ -124,7 +126,9 @@ func wordLike(field string) bool {
 	if prefix, _, ok := strings.Cut(field, "-"); ok && len(prefix) == 1 {
 		return false
 	}
-	return !strings.ContainsAny(field, "_:|=+") && strings.ContainsFunc(field, func(r rune) bool { return unicode.IsLetter(r) && !unicode.IsUpper(r) }) ||
+	return !strings.ContainsAny(field, "_:|=+") && strings.ContainsFunc(field, func(r rune) bool {
+		return unicode.IsLetter(r) && !unicode.IsUpper(r)
+	}) ||
 		endsSentence(field)
 }
 

@@ -64,7 +64,8 @@ func TestProse(t *testing.T) {
 func TestProseInConllu(t *testing.T) {
 	for text, want := range map[string]bool{
 		"# text = a b\nJohn Smith lives\n": true, "\nJohn lives.\n": true,
-		"# a b\n1\tJohn\t_\t_\t_\t_\t_\t_\t_\t_\n": false, "John\n": false, "\u3000\n": false, "London B-LOC\n": false, "EU NNP I-NP I-ORG\n": false, "I work at IBM\n": true, "1 John _ _ _ _ _ _ _ _\n": false, "": false,
+		"# a b\n1\tJohn\t_\t_\t_\t_\t_\t_\t_\t_\n": false, "John\n": false, "\u3000\n": false, "London B-LOC\n": false,
+		"EU NNP I-NP I-ORG\n": false, "I work at IBM\n": true, "1 John _ _ _ _ _ _ _ _\n": false, "": false,
 	} {
 		if _, _, found := ProseInConllu([]byte(text)); found != want {
 			t.Errorf("%q: %v", text, found)
@@ -82,11 +83,13 @@ func TestOpensTree(t *testing.T) {
 			t.Errorf("%q: %v", line, got)
 		}
 	}
-	if err := NoProse("x", 3, "( (S"); !strings.HasPrefix(err.Error(), `x:3: "( (S" opens a tree in brackets, expected one token per line`) {
+	if err := NoProse("x", 3, "( (S"); !strings.HasPrefix(err.Error(),
+		`x:3: "( (S" opens a tree in brackets, expected one token per line`) {
 		t.Error(err)
 	}
 	_, err := Conll{}.Read(strings.NewReader("a O\n\n(TOP (S (NP (DT The))))\n"), "x")
-	if want := "x:3: 5 columns, expected 2 (word label); it opens a tree in brackets"; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := "x:3: 5 columns, expected 2 (word label); it opens a tree in brackets"; err == nil ||
+		!strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, expected %s", err, want)
 	}
 }

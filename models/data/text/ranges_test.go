@@ -20,7 +20,9 @@ import (
 func TestAfterBlank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		long := strings.Repeat("x", 1<<16)
-		content := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a O\n", "\n", " \r\n", "b O\r\n", long + "\n", strings.Repeat(" ", 1<<16) + "\n"})).Draw(t, "lines"), "")
+		content := strings.Join(
+			rapid.SliceOf(rapid.SampledFrom([]string{"a O\n", "\n", " \r\n", "b O\r\n", long + "\n", strings.Repeat(" ", 1<<16) +
+				"\n"})).Draw(t, "lines"), "")
 		content += rapid.SampledFrom([]string{"", "c O", " "}).Draw(t, "end")
 		at := rapid.IntRange(0, len(content)).Draw(t, "at")
 		want, begin := int64(len(content)), 0
@@ -62,15 +64,20 @@ func TestBytesOfLines(t *testing.T) {
 	})
 }
 
-// readers read the formats whose ranges can be read, from a range that begins in a line of that number; start is the file from its beginning, where a later range is read.
-var readers = []func(r, start io.Reader, survey *Survey, line int, unlabeled bool, each func(*structured.Dataset) error) (*structured.Dataset, error){
-	func(r, start io.Reader, survey *Survey, line int, unlabeled bool, each func(*structured.Dataset) error) (*structured.Dataset, error) {
+// readers read the formats whose ranges can be read, from a range that begins in a line of that number; start is the
+// file from its beginning, where a later range is read.
+var readers = []func(r, start io.Reader, survey *Survey, line int, unlabeled bool,
+	each func(*structured.Dataset) error) (*structured.Dataset, error){
+	func(r, start io.Reader, survey *Survey, line int, unlabeled bool,
+		each func(*structured.Dataset) error) (*structured.Dataset, error) {
 		return Conll{Line: line, Start: start, Survey: survey, Unlabeled: unlabeled, Each: each, Threads: 1}.Read(r, "x")
 	},
-	func(r, _ io.Reader, _ *Survey, line int, unlabeled bool, each func(*structured.Dataset) error) (*structured.Dataset, error) {
+	func(r, _ io.Reader, _ *Survey, line int, unlabeled bool,
+		each func(*structured.Dataset) error) (*structured.Dataset, error) {
 		return Conllu{Line: line, Unlabeled: unlabeled, Each: each, Threads: 1}.Read(r, "x")
 	},
-	func(r, _ io.Reader, _ *Survey, line int, unlabeled bool, each func(*structured.Dataset) error) (*structured.Dataset, error) {
+	func(r, _ io.Reader, _ *Survey, line int, unlabeled bool,
+		each func(*structured.Dataset) error) (*structured.Dataset, error) {
 		return CRFsuite{Line: line, Unlabeled: unlabeled, Each: each, Threads: 1, HashBits: 4}.Read(r, "x")
 	},
 }
@@ -103,8 +110,8 @@ func sentencesIn(d *structured.Dataset) (all []string) {
 	return all
 }
 
-// checkRanges cuts a file where the ranges of processes may begin, at or after some places, and reads range after range. That gives the sentences of the whole file, with
-// their places, and the first mistake in it.
+// checkRanges cuts a file where the ranges of processes may begin, at or after some places, and reads range after
+// range. That gives the sentences of the whole file, with their places, and the first mistake in it.
 func checkRanges(t testing.TB, format int, content string, unlabeled bool, places ...int) {
 	t.Helper()
 	read := readers[format]
@@ -133,10 +140,11 @@ func checkRanges(t testing.TB, format int, content string, unlabeled bool, place
 		if from > 0 {
 			start = io.NewSectionReader(f, 0, to)
 		}
-		_, err = read(io.NewSectionReader(f, from, to-from), start, survey, line, unlabeled, func(d *structured.Dataset) error {
-			got = append(got, sentencesIn(d)...)
-			return nil
-		})
+		_, err = read(io.NewSectionReader(f, from, to-from), start, survey, line,
+			unlabeled, func(d *structured.Dataset) error {
+				got = append(got, sentencesIn(d)...)
+				return nil
+			})
 		if err != nil && !errors.Is(err, host.ErrNoTokens) {
 			gotErr = err
 			break
@@ -155,15 +163,21 @@ func checkRanges(t testing.TB, format int, content string, unlabeled bool, place
 	}
 }
 
-// Small files, and where sentences may begin in them: with marks of byte order, ends of lines of both kinds, and mistakes.
+// Small files, and where sentences may begin in them: with marks of byte order, ends of lines of both kinds, and
+// mistakes.
 var smallFiles = [][]string{
-	{"a O\nb B\n\nc O\n\n\nd B\n", "a O\n\n\xef\xbb\xbfb O\n\n\xef\xbb\xbf\n\nc B", "\xef\xbb\xbfa O\r\n\r\n\xef\xbb\xbfb B\r\n \r\nc O", "\xef\xbb\xbf\n\na\tO\n\nb\tO",
-		"-DOCSTART- O\n\na O\n-DOCSTART- O\nb B\n\n\n-DOCSTART- O\n", "a O\n\nb\n\nc O\n\nd", "\n\na b O\n\nc O\n", "\n\n", "a O", "a O\n\n", "\xef\xbb\xbf",
-		"# 1\na O\n# x y z\n\n# 2\n# O\nb O\n\n#\n", "# id x\td=1\na\tO\n\n#b\tO\n# c\n\n"},
-	{"# x\n1\ta\t_\tO\t_\t_\t_\t_\t_\t_\n\n# sent_id = b\n1\tb\t_\tB\t_\t_\t_\t_\t_\t_\n\n\n", "1\ta\t_\tO\t_\t_\t_\t_\t_\t_\n\n\xef\xbb\xbf1\ta\t_\tO\t_\t_\t_\t_\t_\t_\n",
-		"\xef\xbb\xbf1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\r\n1\ta\t_\tO\t_\t_\t_\t_\t_\t_\r\n2\tb\t_\tO\t_\t_\t_\t_\t_\t_\r\n\r\n# c\r\n\r\n1\tb\t_\tB\t_\t_\t_\t_\t_\t_"},
-	{"O\ta\nB\tb:2\n\n@weight:2\nO\tc\n\n\nO\td\n", "O\ta\n\n\xef\xbb\xbfB\tb\n\n\xef\xbb\xbf@weight:2\nO\tb\n", "\xef\xbb\xbf@weight:2\r\nO\ta\r\n\r\nO\tb:3\r\n\r\n@weight:0.5\r\nO\tc",
-		"O\ta\n\nO\tb:c\n\nO\t:2\n", "O\ta\n\n@weight:2\n\nO\tb\n\n@weight:2\n", "O\ta\n\nO\tb\n\n@weight:1\n@weight:2\nO\tc"},
+	{"a O\nb B\n\nc O\n\n\nd B\n", "a O\n\n\xef\xbb\xbfb O\n\n\xef\xbb\xbf\n\nc B",
+		"\xef\xbb\xbfa O\r\n\r\n\xef\xbb\xbfb B\r\n \r\nc O", "\xef\xbb\xbf\n\na\tO\n\nb\tO",
+		"-DOCSTART- O\n\na O\n-DOCSTART- O\nb B\n\n\n-DOCSTART- O\n", "a O\n\nb\n\nc O\n\nd", "\n\na b O\n\nc O\n", "\n\n",
+		"a O", "a O\n\n", "\xef\xbb\xbf", "# 1\na O\n# x y z\n\n# 2\n# O\nb O\n\n#\n", "# id x\td=1\na\tO\n\n#b\tO\n# c\n\n"},
+	{"# x\n1\ta\t_\tO\t_\t_\t_\t_\t_\t_\n\n# sent_id = b\n1\tb\t_\tB\t_\t_\t_\t_\t_\t_\n\n\n",
+		"1\ta\t_\tO\t_\t_\t_\t_\t_\t_\n\n\xef\xbb\xbf1\ta\t_\tO\t_\t_\t_\t_\t_\t_\n",
+		"\xef\xbb\xbf1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\r\n1\ta\t_\tO\t_\t_\t_\t_\t_\t_\r\n2\tb\t_\tO\t_\t_\t_\t_\t_\t_\r\n" +
+			"\r\n# c\r\n\r\n1\tb\t_\tB\t_\t_\t_\t_\t_\t_"},
+	{"O\ta\nB\tb:2\n\n@weight:2\nO\tc\n\n\nO\td\n", "O\ta\n\n\xef\xbb\xbfB\tb\n\n\xef\xbb\xbf@weight:2\nO\tb\n",
+		"\xef\xbb\xbf@weight:2\r\nO\ta\r\n\r\nO\tb:3\r\n\r\n@weight:0.5\r\nO\tc", "O\ta\n\nO\tb:c\n\nO\t:2\n",
+		"O\ta\n\n@weight:2\n\nO\tb\n\n@weight:2\n",
+		"O\ta\n\nO\tb\n\n@weight:1\n@weight:2\nO\tc"},
 }
 
 // Ranges that begin at any two bytes of small files hold their sentences.

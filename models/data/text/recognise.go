@@ -122,8 +122,9 @@ func arePartsOfSpeech(counts map[string]int) bool {
 var (
 	wordNames  = []string{"word", "words", "token", "tokens", "form", "text"}
 	otherNames = []string{
-		"pos", "postag", "postags", "upos", "xpos", "lemma", "lemmas", "chunk", "chunks", "chunktag", "chunktags", "tag", "tags", "label", "labels", "ner", "nertag", "nertags",
-		"ne", "netag", "netags", "entity", "entities", "iob", "bio", "iobtag", "gold", "slot", "slots", "target",
+		"pos", "postag", "postags", "upos", "xpos", "lemma", "lemmas", "chunk", "chunks", "chunktag", "chunktags", "tag",
+		"tags", "label", "labels", "ner", "nertag", "nertags", "ne", "netag", "netags", "entity", "entities", "iob", "bio",
+		"iobtag", "gold", "slot", "slots", "target",
 	}
 )
 

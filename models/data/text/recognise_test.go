@@ -10,7 +10,8 @@ import (
 
 // fourColumns is text with the usual columns, and sep between them.
 func fourColumns(sep string) string {
-	text := "-DOCSTART- -X- -X- O\n\n" + strings.Repeat("EU NNP B-NP B-ORG\nrejects VBZ B-VP O\nGerman JJ B-NP B-MISC\ncall NN I-NP O\n. . O O\n\n", 3)
+	text := "-DOCSTART- -X- -X- O\n\n" + strings.Repeat("EU NNP B-NP B-ORG\nrejects VBZ B-VP O\nGerman JJ B-NP B-MISC\n"+
+		"call NN I-NP O\n. . O O\n\n", 3)
 	return strings.ReplaceAll(text, " ", sep)
 }
 
@@ -43,7 +44,8 @@ func TestRecognise(t *testing.T) {
 		{"labels are parts of speech", keep(0, 1, 1), ""},
 		{"Universal Dependencies", "Le\tDET\tO\nchat\tNOUN\tO\nde\tADP\tO\nZoé\tPROPN\tB-PER\n.\tPUNCT\tO\n", pos1},
 		{"with morphology", "Le\tDET|m\tO\nchat\tNOUN|m\tO\ndort\tVERB|3\tO\nZoé\tPROPN|f\tB-PER\n.\t.\tO\n", pos1},
-		{"a class that nobody knows", strings.Repeat("a Da O\nb Nc O\nc Vm B-X\nd Sp O\ne Rg O\nf Aq O\ng Pp O\nh Cc O\n\n", 40), pos1},
+		{"a class that nobody knows", strings.Repeat("a Da O\nb Nc O\nc Vm B-X\nd Sp O\ne Rg O\nf Aq O\ng Pp O\nh Cc O\n"+
+			"\n", 40), pos1},
 		{"capitals or not", strings.Repeat("a Upper O\nb Lower O\nc Mixed B-X\n\n", 40), ""},
 		{"comments", "# text = a\n" + fourColumns(" "), pos1},
 		{"nothing", "", ""},
@@ -77,7 +79,8 @@ func TestHeader(t *testing.T) {
 		if test.skipped {
 			want = 2
 		}
-		if d.Positions() != want || slices.ContainsFunc(say.Made(), func(r remarks.Remark) bool { return r.What == remarks.Header }) != test.skipped {
+		if d.Positions() != want ||
+			slices.ContainsFunc(say.Made(), func(r remarks.Remark) bool { return r.What == remarks.Header }) != test.skipped {
 			t.Errorf("%q: %d tokens and the remarks %+v, expected %d tokens", test.header, d.Positions(), say.Made(), want)
 		}
 		if before := d.LinesBefore(0, true); test.skipped && before != test.header+"\n" {

@@ -21,7 +21,8 @@ const (
 var abbreviations = sync.OnceValue(func() map[string]use {
 	all := map[string]use{}
 	for kind, list := range map[use]string{
-		title: "Adm Capt Cmdr Col Cpl Dr Drs Fr Gen Gov Hon Hr Lt Maj Messrs Mlle Mme Mr Mrs Ms Mt Mx Pres Prof Rep Rev Sen Sgt Sr Sra St Ste Supt " +
+		title: "Adm Capt Cmdr Col Cpl Dr Drs Fr Gen Gov Hon Hr Lt Maj Messrs Mlle Mme Mr Mrs Ms Mt Mx Pres Prof Rep Rev " +
+			"Sen Sgt Sr Sra St Ste Supt " +
 			"cf e.g i.e vs viz z.b d.h u.a bzw ca approx p.ex",
 		number: "no nos nr art ch chap eq eqs fig figs p pp par sec vol tab jan feb mar apr jun jul aug sep sept oct nov dec",
 		usual:  "ave bd blvd bros co corp dept dist ed eds est etc al inc jr ltd llc mfg univ a.m p.m ph.d b.a m.a m.d",

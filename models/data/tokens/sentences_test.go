@@ -47,7 +47,8 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%q: %s, expected %s", text, got, want)
 		}
 	}
-	if got := show(Rules{Splitter: Unicode{}, Lines: true}.Split("John sings\nMary dances. Well\n\nEnd")); got != "John sings|Mary dances .|Well|End" {
+	want := "John sings|Mary dances .|Well|End"
+	if got := show(Rules{Splitter: Unicode{}, Lines: true}.Split("John sings\nMary dances. Well\n\nEnd")); got != want {
 		t.Errorf("lines: %s", got)
 	}
 }
@@ -55,7 +56,8 @@ func TestSentences(t *testing.T) {
 // A sentence has bounds, whatever the text.
 func TestLongSentences(t *testing.T) {
 	for name, text := range map[string]string{
-		"tokens": strings.Repeat("a ", 5*maxTokens/2), "bytes": strings.Repeat("é", 3*maxBytes/2), "words": strings.Repeat(strings.Repeat("x", 999)+" ", 200),
+		"tokens": strings.Repeat("a ", 5*maxTokens/2), "bytes": strings.Repeat("é", 3*maxBytes/2),
+		"words": strings.Repeat(strings.Repeat("x", 999)+" ", 200),
 	} {
 		all := Rules{Splitter: Unicode{}}.Split(text)
 		if len(all) < 3 {
@@ -71,7 +73,8 @@ func TestLongSentences(t *testing.T) {
 
 // Splitting takes time in proportion to the text, whatever it is: a megabyte in a second, not an hour.
 func TestLinear(t *testing.T) {
-	for _, part := range []string{".", "漢.", "-Mr.漢", "a. 1 ", "a.", "\u0301", "'", "a'", ". ", "5. ", "\n", "a\n", "?!", "\x00", "U.S.", "a:\u0301", "Mr. "} {
+	for _, part := range []string{".", "漢.", "-Mr.漢", "a. 1 ", "a.", "\u0301", "'", "a'", ". ", "5. ", "\n", "a\n", "?!",
+		"\x00", "U.S.", "a:\u0301", "Mr. "} {
 		text := strings.Repeat(part, 1<<18/len(part))
 		found := 0
 		for _, s := range (Rules{Splitter: Unicode{}}).Split(text) {
@@ -84,8 +87,9 @@ func TestLinear(t *testing.T) {
 }
 
 func drawText(t *rapid.T) string {
-	parts := []string{"Mr.", "U.S.", "e.g.", "The", "the", "dog", "J.", "No.", "5", "3.14", ".", "!", "?", "...", "\"", "(", ")", " ", " ", " ", "\n", "\n", "\r\n",
-		"\n\n", "\t", "é", "e\u0301", "İ’LL", "漢字", "。", "\u200d", "\u3000", "\u2028", "\x00", "\ufeff", "👩\u200d🚀", "-", "'", "'s", "n't", ",", "\u202f"}
+	parts := []string{"Mr.", "U.S.", "e.g.", "The", "the", "dog", "J.", "No.", "5", "3.14", ".", "!", "?", "...", "\"",
+		"(", ")", " ", " ", " ", "\n", "\n", "\r\n", "\n\n", "\t", "é", "e\u0301", "İ’LL", "漢字", "。", "\u200d", "\u3000",
+		"\u2028", "\x00", "\ufeff", "👩\u200d🚀", "-", "'", "'s", "n't", ",", "\u202f"}
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 60).Draw(t, "text"), "")
 }
 
@@ -99,7 +103,8 @@ func TestSentenceOffsets(t *testing.T) {
 				t.Fatalf("%q: sentence %+v", text, s)
 			}
 			for _, token := range s.Tokens {
-				if token.Start < at || token.End <= token.Start || string(runes[token.Start:token.End]) != token.Text || strings.ContainsAny(token.Text, " \t\r\n") {
+				if token.Start < at || token.End <= token.Start || string(runes[token.Start:token.End]) != token.Text ||
+					strings.ContainsAny(token.Text, " \t\r\n") {
 					t.Fatalf("%q: token %+v", text, token)
 				}
 				if strings.TrimFunc(string(runes[at:token.Start]), Invisible) != "" {
@@ -127,7 +132,8 @@ func pieces(t interface{ Fatalf(string, ...any) }, r io.Reader, text string, rul
 		if !more {
 			break
 		}
-		if before := whole.String(); piece.Start != utf8.RuneCountInString(before) || piece.Line != 1+strings.Count(before, "\n") {
+		if before := whole.String(); piece.Start != utf8.RuneCountInString(before) ||
+			piece.Line != 1+strings.Count(before, "\n") {
 			t.Fatalf("%q: piece %+v", text, piece)
 		}
 		whole.WriteString(piece.Text)

@@ -56,7 +56,8 @@ func (p *Chunks) Next() (Chunk, bool, error) {
 			p.end = true
 			return p.take(len(p.rest))
 		case err != nil:
-			return Chunk{}, false, structured.BadInput("%s: after line %d: %w", p.name, p.line+bytes.Count(p.rest, []byte{'\n'}), err)
+			return Chunk{}, false,
+				structured.BadInput("%s: after line %d: %w", p.name, p.line+bytes.Count(p.rest, []byte{'\n'}), err)
 		}
 		cut := p.lastParagraph(seen)
 		if cut == 0 && len(p.rest) >= longParagraph {
@@ -107,11 +108,14 @@ func (p *Chunks) take(n int) (Chunk, bool, error) {
 	chunk := Chunk{string(p.rest[:n]), p.start, p.line}
 	if !utf8.ValidString(chunk.Text) {
 		valid := 0
-		for r, size := utf8.DecodeRuneInString(chunk.Text); r != utf8.RuneError || size != 1; r, size = utf8.DecodeRuneInString(chunk.Text[valid:]) {
+		for r, size := utf8.DecodeRuneInString(chunk.Text); r != utf8.RuneError ||
+			size != 1; r, size = utf8.DecodeRuneInString(chunk.Text[valid:]) {
 			valid += size
 		}
-		return Chunk{}, false, structured.BadInput("%s:%d: byte %#x is not UTF-8; convert the text first, for instance with iconv -f latin1 -t utf-8",
-			p.name, p.line+strings.Count(chunk.Text[:valid], "\n"), chunk.Text[valid])
+		return Chunk{}, false,
+			structured.BadInput("%s:%d: byte %#x is not UTF-8; convert the text first, for instance with "+
+				"iconv -f latin1 -t utf-8",
+				p.name, p.line+strings.Count(chunk.Text[:valid], "\n"), chunk.Text[valid])
 	}
 	p.start += utf8.RuneCountInString(chunk.Text)
 	p.line += strings.Count(chunk.Text, "\n")

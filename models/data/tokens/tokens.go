@@ -46,7 +46,8 @@ func (Unicode) Split(text string) []Token {
 			continue
 		}
 		token := Token{visible, from, from + utf8.RuneCountInString(visible)}
-		if last := len(all) - 1; last >= 0 && all[last].End == token.Start && joins(all[last].Text, visible, strings.TrimFunc(rest, Invisible) == "") {
+		if last := len(all) - 1; last >= 0 && all[last].End == token.Start &&
+			joins(all[last].Text, visible, strings.TrimFunc(rest, Invisible) == "") {
 			all[last].Text = text[begun : first+len(visible)]
 			all[last].End = token.End
 			continue
@@ -113,7 +114,8 @@ func ending(word string) int {
 // joins reports whether two pieces that touch are one token; last says that the second one ends the text.
 func joins(before, next string, last bool) bool {
 	switch {
-	case strings.Contains(".-!?", next) && before[0] == next[0] && before[len(before)-1] == next[0]: // one of them, or a run
+	// one of them, or a run
+	case strings.Contains(".-!?", next) && before[0] == next[0] && before[len(before)-1] == next[0]:
 		return true
 	case before == "'" || before == "’":
 		return slices.Contains(endings, "'"+strings.ToLower(next))

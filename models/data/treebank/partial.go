@@ -50,7 +50,8 @@ func ReadPartial(d *structured.Dataset, names *structured.Alphabet) error {
 
 // partial returns the number of a cell, or −1−k for the set k of several; or what is wrong in it, and what was
 // expected.
-func partial(d *structured.Dataset, cell string, number func(cell string) (int32, string)) (known int32, wrong, expected string) {
+func partial(d *structured.Dataset, cell string,
+	number func(cell string) (int32, string)) (known int32, wrong, expected string) {
 	if cell == "_" || cell == text.AnyLabel {
 		return -1, "", ""
 	}

@@ -10,7 +10,8 @@ import (
 
 // What HEAD and DEPREL say in part becomes numbers and sets, and errors name the line.
 func TestReadPartial(t *testing.T) {
-	const sentence = "# text = a b c\n1\ta\t_\tX\t_\t_\t2|0\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t_\tobj|det\t_\t_\n3\tc\t_\tX\t_\t_\t1\t?\t_\t_\n\n"
+	const sentence = "# text = a b c\n1\ta\t_\tX\t_\t_\t2|0\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t_\tobj|det\t_\t_\n" +
+		"3\tc\t_\tX\t_\t_\t1\t?\t_\t_\n\n"
 	names := structured.NewAlphabet("det", "nsubj", "obj")
 	read := func(text string) (*structured.Dataset, error) {
 		b, err := Reader{Names: names, Unlabeled: true}.Read(strings.NewReader(text), "x.conllu")

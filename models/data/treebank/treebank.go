@@ -158,7 +158,8 @@ func appendHeads(heads []int32, column []string) ([]int32, error) {
 	for t, text := range column {
 		h, err := strconv.Atoi(text)
 		if err != nil || h < 0 || h > len(column) || strconv.Itoa(h) != text {
-			return heads, &trees.NotTree{Index: t, Found: "head " + strconv.Quote(text) + " of word " + strconv.Itoa(t+1), Expected: trees.HeadRange(len(column))}
+			return heads, &trees.NotTree{Index: t, Found: "head " + strconv.Quote(text) + " of word " + strconv.Itoa(t+1),
+				Expected: trees.HeadRange(len(column))}
 		}
 		heads = append(heads, int32(h))
 	}
@@ -167,7 +168,8 @@ func appendHeads(heads []int32, column []string) ([]int32, error) {
 
 func checkRelations(column []string) error {
 	if t := slices.Index(column, "_"); t >= 0 {
-		return &trees.NotTree{Index: t, Found: `relation "_" of word ` + strconv.Itoa(t+1), Expected: "the name of its relation to its head"}
+		return &trees.NotTree{Index: t, Found: `relation "_" of word ` + strconv.Itoa(t+1),
+			Expected: "the name of its relation to its head"}
 	}
 	return nil
 }
@@ -181,7 +183,9 @@ func (b *Treebank) numberRelations() {
 		b.Relations[t] = found.Add(name)
 	}
 	sorted := slices.Sorted(slices.Values(found.Names()))
-	if known := b.Names; known == nil || slices.ContainsFunc(sorted, func(name string) bool { return known.Index(name) < 0 }) {
+	if known := b.Names; known == nil || slices.ContainsFunc(sorted, func(name string) bool {
+		return known.Index(name) < 0
+	}) {
 		b.Names = structured.NewAlphabet()
 		if known != nil {
 			b.Names = structured.NewAlphabet(known.Names()...)

@@ -16,9 +16,9 @@ import (
 	"github.com/dsp-go/dsp/structured/trees/treestest"
 )
 
-// sample has every feature of CoNLL-U: comments before and inside a sentence, multiword tokens (first, inside), empty nodes
-// (before the first word, inside, at the end), enhanced dependencies, features, subtypes, several blank lines in a row, and no
-// blank line at the end.
+// sample has every feature of CoNLL-U: comments before and inside a sentence, multiword tokens (first, inside), empty
+// nodes (before the first word, inside, at the end), enhanced dependencies, features, subtypes, several blank lines in
+// a row, and no blank line at the end.
 const sample = `# newdoc id = d1
 # sent_id = a
 # text = Vámonos al mar
@@ -67,13 +67,16 @@ func TestRead(t *testing.T) {
 	if got := b.Names.Names(); !slices.Equal(got, strings.Fields("case det expl:pv nmod nsubj obl punct root")) {
 		t.Errorf("relations %q", got)
 	}
-	if first := b.Tree(0); !slices.Equal(first.Heads, []int32{0, 1, 5, 5, 1, 1}) || !slices.Equal(first.Relations, []int32{7, 2, 0, 1, 5, 6}) {
+	if first := b.Tree(0); !slices.Equal(first.Heads, []int32{0, 1, 5, 5, 1, 1}) ||
+		!slices.Equal(first.Relations, []int32{7, 2, 0, 1, 5, 6}) {
 		t.Errorf("first tree %v", first)
 	}
-	if second := b.Tree(1); !slices.Equal(second.Heads, []int32{2, 0, 4, 1}) || !slices.Equal(second.Relations, []int32{4, 7, 0, 3}) {
+	if second := b.Tree(1); !slices.Equal(second.Heads, []int32{2, 0, 4, 1}) ||
+		!slices.Equal(second.Relations, []int32{4, 7, 0, 3}) {
 		t.Errorf("second tree %v", second)
 	}
-	if !slices.Equal(b.Data.IDs, []string{"a", "b"}) || !slices.Equal(b.Column(1, Form), []string{"Hearing", "scheduled", "on", "issues"}) {
+	if !slices.Equal(b.Data.IDs, []string{"a", "b"}) ||
+		!slices.Equal(b.Column(1, Form), []string{"Hearing", "scheduled", "on", "issues"}) {
 		t.Errorf("%v %v", b.Data.IDs, b.Column(1, Form))
 	}
 	for c, name := range columnNames {
@@ -99,7 +102,8 @@ func TestRead(t *testing.T) {
 func TestReadKnownNames(t *testing.T) {
 	known := structured.NewAlphabet("root", "obl", "zzz")
 	b, err := Reader{Names: known}.Read(strings.NewReader(sample), "s")
-	if err != nil || strings.Join(b.Names.Names(), " ") != "root obl zzz case det expl:pv nmod nsubj punct" || known.Len() != 3 {
+	if err != nil || strings.Join(b.Names.Names(), " ") != "root obl zzz case det expl:pv nmod nsubj punct" ||
+		known.Len() != 3 {
 		t.Fatalf("%v %v", b, err)
 	}
 	if !slices.Equal(b.Tree(1).Relations, []int32{7, 0, 3, 6}) {
@@ -112,11 +116,13 @@ func TestReadKnownNames(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	for _, test := range []struct{ from, to, want string }{
-		{"\t5\tcase", "\t7\tcase", `s.conllu:10: head "7" of word 3, expected 0 for the root or the number of a word, 1 to 6`},
+		{"\t5\tcase", "\t7\tcase",
+			`s.conllu:10: head "7" of word 3, expected 0 for the root or the number of a word, 1 to 6`},
 		{"\t5\tcase", "\t-1\tcase", `s.conllu:10: head "-1" of word 3`},
 		{"\t5\tcase", "\t05\tcase", `s.conllu:10: head "05" of word 3`},
 		{"\t5\tcase", "\t3\tcase", "s.conllu:10: word 3 is its own head"},
-		{"\t5\tcase", "\t0\tcase", "s.conllu:10: word 3 is a second root beside word 1, expected exactly one word with head 0"},
+		{"\t5\tcase", "\t0\tcase", "s.conllu:10: word 3 is a second root beside word 1, expected " +
+			"exactly one word with head 0"},
 		{"\t0\troot", "\t2\troot", "s.conllu:6: no word has head 0"},
 		{"\t1\tobl", "\t3\tobl", "s.conllu:10: the heads form a cycle 3 → 5 → 3, expected a tree"},
 		{"\t1\tnmod", "\t_\tnmod", `s.conllu:21: head "_" of word 4, expected 0`},
@@ -167,7 +173,8 @@ func TestReadUnlabeled(t *testing.T) {
 	if got := written(t, b, func(i int) Prediction { return Prediction{Tree: full.Tree(i)} }); got != sample {
 		t.Errorf("got\n%swant\n%s", got, sample)
 	}
-	if b, err = (Reader{Unlabeled: true}).Read(strings.NewReader(sample), "s"); err != nil || !slices.Equal(b.Heads, full.Heads) {
+	if b, err = (Reader{Unlabeled: true}).Read(strings.NewReader(sample), "s"); err != nil ||
+		!slices.Equal(b.Heads, full.Heads) {
 		t.Errorf("valid trees in an unlabeled file: %v, %v", b.Heads, err)
 	}
 }
@@ -196,9 +203,12 @@ func TestWriteProbabilities(t *testing.T) {
 	})
 	want := sample
 	for _, change := range [][2]string{
-		{"0:root\t_\n2\tnos", "0:root\tArcProb=1.0000\n2\tnos"}, {"1:expl:pv\t_", "1:expl:pv\tArcProb=0.8750"}, {"5:case\t_", "5:case\tArcProb=0.7500"},
-		{"Gloss=the", "Gloss=the|ArcProb=0.6250"}, {"SpaceAfter=No", "SpaceAfter=No|ArcProb=0.5000"}, {"1:punct\t_", "1:punct\tArcProb=0.3750"},
-		{"2:nsubj\t_", "2:nsubj\tArcProb=0.8750"}, {"0:root\t_\n3\ton", "0:root\tArcProb=0.7500\n3\ton"}, {"4:case\t_", "4:case\tArcProb=0.6250"},
+		{"0:root\t_\n2\tnos", "0:root\tArcProb=1.0000\n2\tnos"}, {"1:expl:pv\t_", "1:expl:pv\tArcProb=0.8750"},
+		{"5:case\t_", "5:case\tArcProb=0.7500"},
+		{"Gloss=the", "Gloss=the|ArcProb=0.6250"}, {"SpaceAfter=No", "SpaceAfter=No|ArcProb=0.5000"},
+		{"1:punct\t_", "1:punct\tArcProb=0.3750"},
+		{"2:nsubj\t_", "2:nsubj\tArcProb=0.8750"}, {"0:root\t_\n3\ton", "0:root\tArcProb=0.7500\n3\ton"},
+		{"4:case\t_", "4:case\tArcProb=0.6250"},
 		{"ArcProb=0.5|X=1", "X=1|ArcProb=0.5000"},
 	} {
 		if strings.Count(want, change[0]) != 1 {
@@ -218,7 +228,8 @@ func treebankText(t *rapid.T) string {
 	line := func(fields ...string) { text.WriteString(strings.Join(fields, "\t") + "\n") }
 	for range rapid.IntRange(1, 5).Draw(t, "sentences") {
 		if flip("comment") {
-			text.WriteString(rapid.SampledFrom([]string{"# sent_id = q\n", "# text\n#\n", "# x\n\n# sent_id = y\n"}).Draw(t, "comment text"))
+			text.WriteString(rapid.SampledFrom([]string{"# sent_id = q\n", "# text\n#\n", "# x\n\n# sent_id = y\n"}).Draw(t,
+				"comment text"))
 		}
 		for k, h := range treestest.DrawHeads(t, 5) {
 			id := string(rune('1' + k))
@@ -226,7 +237,8 @@ func treebankText(t *rapid.T) string {
 				line(id+"-"+id, "mm", "_", "_", "_", "_", "_", "_", "_", "SpaceAfter=No")
 			}
 			relation := rapid.SampledFrom([]string{"a", "a:b", "root", "ü"}).Draw(t, "relation")
-			line(id, "w", "w w", "X", "x", "_", string(rune('0'+h)), relation, "0:root|1:x", rapid.SampledFrom([]string{"_", "A=1"}).Draw(t, "misc"))
+			line(id, "w", "w w", "X", "x", "_", string(rune('0'+h)), relation, "0:root|1:x",
+				rapid.SampledFrom([]string{"_", "A=1"}).Draw(t, "misc"))
 			if flip("empty") {
 				line(id+".1", "e", "_", "_", "_", "_", "_", "_", "1:a", "_")
 			}
@@ -272,7 +284,8 @@ func TestRoundTripTreebank(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s: %d sentences, %d words, %d relations, not projective: %+v", file, b.Len(), b.Data.Positions(), b.Names.Len(), b.Crossing())
+		t.Logf("%s: %d sentences, %d words, %d relations, not projective: %+v", file, b.Len(), b.Data.Positions(),
+			b.Names.Len(), b.Crossing())
 		for name, predict := range map[string]func(int) Prediction{
 			"unchanged": unchanged, "gold": func(i int) Prediction { return Prediction{Tree: b.Tree(i)} },
 		} {
@@ -321,16 +334,20 @@ func BenchmarkReadWrite(b *testing.B) {
 	}
 }
 
-// Sentences without a tree are left out, and the lines of the file stay; the others are read as from a file without them.
+// Sentences without a tree are left out, and the lines of the file stay; the others are read as from a file without
+// them.
 func TestTreesLeftOut(t *testing.T) {
 	for _, test := range []struct{ from, to, want string }{
-		{"\t1\tobl", "\t0\tobl", "s.conllu:12: word 5 is a second root"}, {"\t1\tobl", "\t3\tobl", "s.conllu:10: the heads form a cycle"},
-		{"\t1\tobl", "\t7\tobl", `s.conllu:12: head "7"`}, {"\t1\tobl", "\t1\t_", `s.conllu:12: relation "_"`}, {"1\tVamos", "7\tVamos", "s.conllu:6: id 7"},
+		{"\t1\tobl", "\t0\tobl", "s.conllu:12: word 5 is a second root"},
+		{"\t1\tobl", "\t3\tobl", "s.conllu:10: the heads form a cycle"},
+		{"\t1\tobl", "\t7\tobl", `s.conllu:12: head "7"`}, {"\t1\tobl", "\t1\t_", `s.conllu:12: relation "_"`},
+		{"1\tVamos", "7\tVamos", "s.conllu:6: id 7"},
 	} {
 		say := remarks.New(true)
 		text := strings.Replace(sample, test.from, test.to, 1)
 		b, err := Reader{Remarks: say}.Read(strings.NewReader(text), "s.conllu")
-		if left := say.Reasons(); err != nil || b.Len() != 1 || !slices.Equal(b.Tree(0).Heads, []int32{2, 0, 4, 1}) || len(left) != 1 || !strings.HasPrefix(left[0], test.want) {
+		if left := say.Reasons(); err != nil || b.Len() != 1 || !slices.Equal(b.Tree(0).Heads, []int32{2, 0, 4, 1}) ||
+			len(left) != 1 || !strings.HasPrefix(left[0], test.want) {
 			t.Errorf("%s: %v, %+v, %q", test.to, err, b, left)
 			continue
 		}
@@ -338,7 +355,8 @@ func TestTreesLeftOut(t *testing.T) {
 			t.Errorf("%s: the file is\n%s", test.to, got)
 		}
 	}
-	if _, err := (Reader{Remarks: remarks.New(true)}).Read(strings.NewReader(strings.ReplaceAll(sample, "root", "_")), "s"); !structured.IsBadInput(err) {
+	if _, err := (Reader{Remarks: remarks.New(true)}).Read(strings.NewReader(strings.ReplaceAll(sample, "root", "_")),
+		"s"); !structured.IsBadInput(err) {
 		t.Errorf("no sentence is left: %v", err)
 	}
 }

@@ -41,7 +41,8 @@ func ReadEvidence(r io.Reader, path string, m *factors.Model) ([]int, error) {
 		all = all[1:]
 	}
 	if 1+2*all[0].n != len(all) {
-		return nil, structured.BadInput("%s:%d: %d numbers follow, expected %d: a variable and its state for each of %d observed variables", path,
+		return nil, structured.BadInput("%s:%d: %d numbers follow, expected %d: a variable and its state for each "+
+			"of %d observed variables", path,
 			all[0].line, len(all)-1, 2*all[0].n, all[0].n)
 	}
 	for k := 1; k < len(all); k += 2 {
@@ -50,9 +51,11 @@ func ReadEvidence(r io.Reader, path string, m *factors.Model) ([]int, error) {
 		case v.n >= len(states):
 			return nil, structured.BadInput("%s:%d: variable %d, expected one from 0 to %d", path, v.line, v.n, len(states)-1)
 		case s.n >= m.States[v.n]:
-			return nil, structured.BadInput("%s:%d: state %d of variable %d, which has states 0 to %d", path, s.line, s.n, v.n, m.States[v.n]-1)
+			return nil, structured.BadInput("%s:%d: state %d of variable %d, which has states 0 to %d", path, s.line,
+				s.n, v.n, m.States[v.n]-1)
 		case states[v.n] != factors.Free && states[v.n] != s.n:
-			return nil, structured.BadInput("%s:%d: variable %d is observed in state %d and in state %d", path, v.line, v.n, states[v.n], s.n)
+			return nil, structured.BadInput("%s:%d: variable %d is observed in state %d and in state %d", path,
+				v.line, v.n, states[v.n], s.n)
 		}
 		states[v.n] = s.n
 	}

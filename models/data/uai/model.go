@@ -98,7 +98,8 @@ func (w *words) table(m *factors.Model, f int) ([]float64, error) {
 		return nil, err
 	}
 	if n != want {
-		return nil, w.bad("%d entries, expected %d: the product of the numbers of states of the factor's variables %v", n, want, m.Factors[f].Scope)
+		return nil, w.bad("%d entries, expected %d: the product of the numbers of states of the factor's variables %v",
+			n, want, m.Factors[f].Scope)
 	}
 	var table []float64 // grows with the file, not with what the file says
 	for range n {

@@ -35,7 +35,8 @@ func TestReadModel(t *testing.T) {
 	for _, test := range []struct {
 		states []int
 		want   float64
-	}{{[]int{0, 0, 0}, 0.25 * 1 * 2.5}, {[]int{1, 0, 0}, 0.75 * 2 * 2.5}, {[]int{0, 2, 0}, 0.25 * 5 * 2.5}, {[]int{1, 2, 0}, 0}} {
+	}{{[]int{0, 0, 0}, 0.25 * 1 * 2.5}, {[]int{1, 0, 0}, 0.75 * 2 * 2.5}, {[]int{0, 2, 0}, 0.25 * 5 * 2.5},
+		{[]int{1, 2, 0}, 0}} {
 		if got := math.Exp(m.Value(test.states)); math.Abs(got-test.want) > 1e-12 {
 			t.Errorf("%v has value %v, want %v", test.states, got, test.want)
 		}
@@ -69,11 +70,15 @@ func TestReadModelRefuses(t *testing.T) {
 // Entries that float64 rounds to few digits, to 0 or to infinity have the logarithms of what the file says.
 func TestReadModelTakesEveryPositiveNumber(t *testing.T) {
 	for text, want := range map[string]float64{
-		"5e-324": -324*math.Ln10 + math.Log(5), "1e-320": -320 * math.Ln10, "3e-320": -320*math.Ln10 + math.Log(3), "1e-400": -400 * math.Ln10,
-		"2.5E-400": -400*math.Ln10 + math.Log(2.5), "0.00125e-310": -313*math.Ln10 + math.Log(1.25), "1e400": 400 * math.Ln10, "+12.5e+999": 1000*math.Ln10 + math.Log(1.25),
-		"0." + strings.Repeat("0", 500) + "2": -501*math.Ln10 + math.Log(2), "7" + strings.Repeat("0", 600): 600*math.Ln10 + math.Log(7),
-		strings.Repeat("0", 400) + "1e-500": -500 * math.Ln10, "1e-99999999": -99999999 * math.Ln10, "2.2250738585072014e-308": -1022 * math.Ln2, "1": 0, "0": math.Inf(-1),
-		"-0": math.Inf(-1), "0.000e-999": math.Inf(-1), "0e99999999999": math.Inf(-1),
+		"5e-324": -324*math.Ln10 + math.Log(5), "1e-320": -320 * math.Ln10, "3e-320": -320*math.Ln10 + math.Log(3),
+		"1e-400": -400 * math.Ln10, "2.5E-400": -400*math.Ln10 + math.Log(2.5), "0.00125e-310": -313*math.Ln10 +
+			math.Log(1.25), "1e400": 400 * math.Ln10,
+		"+12.5e+999": 1000*math.Ln10 + math.Log(1.25), "0." + strings.Repeat("0", 500) + "2": -501*math.Ln10 + math.Log(2),
+		"7" + strings.Repeat("0", 600): 600*math.Ln10 +
+			math.Log(7),
+		strings.Repeat("0", 400) + "1e-500": -500 * math.Ln10, "1e-99999999": -99999999 * math.Ln10,
+		"2.2250738585072014e-308": -1022 * math.Ln2, "1": 0, "0": math.Inf(-1), "-0": math.Inf(-1),
+		"0.000e-999": math.Inf(-1), "0e99999999999": math.Inf(-1),
 	} {
 		m, err := ReadModel(strings.NewReader("MARKOV 1 2 1 1 0 2 "+text+" 1"), "m.uai")
 		if err != nil {
@@ -83,7 +88,8 @@ func TestReadModelTakesEveryPositiveNumber(t *testing.T) {
 			t.Errorf("%.20s: %v, want %v", text, got, want)
 		}
 	}
-	for _, text := range []string{"-1e-400", "-1e400", "inf", "nan", "1e-400x", "0x1p-2000", "0x1p4", "1_0", "1e", "-5e-324"} {
+	for _, text := range []string{"-1e-400", "-1e400", "inf", "nan", "1e-400x", "0x1p-2000",
+		"0x1p4", "1_0", "1e", "-5e-324"} {
 		if _, err := ReadModel(strings.NewReader("MARKOV 1 2 1 1 0 2 "+text+" 1"), "m.uai"); !structured.IsBadInput(err) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -121,7 +121,8 @@ func (c *costs) function() error {
 	if tuples < 0 {
 		from := c.model.Factors[c.shared[-tuples-1]]
 		if !c.alike(from.Scope, f.Scope) {
-			return c.bad("the %d. shared cost function has other numbers of states, of variables %v, than variables %v", -tuples, from.Scope, f.Scope)
+			return c.bad("the %d. shared cost function has other numbers of states, of variables %v, than variables %v",
+				-tuples, from.Scope, f.Scope)
 		}
 		c.tables = append(c.tables, c.tables[c.shared[-tuples-1]])
 	} else {

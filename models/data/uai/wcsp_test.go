@@ -33,7 +33,8 @@ const different = `different 4 4 7 10
 
 func TestReadWCSP(t *testing.T) {
 	n, err := ReadWCSP(strings.NewReader(different), "d.wcsp")
-	if err != nil || n.Upper != 10 || n.Least != 0 || n.Error != 0 || len(n.Model.Factors) != 7 || !reflect.DeepEqual(n.Model.States, []int{4, 4, 4, 4}) {
+	if err != nil || n.Upper != 10 || n.Least != 0 || n.Error != 0 || len(n.Model.Factors) != 7 ||
+		!reflect.DeepEqual(n.Model.States, []int{4, 4, 4, 4}) {
 		t.Fatalf("%+v, %v", n, err)
 	}
 	m := n.Model
@@ -45,25 +46,31 @@ func TestReadWCSP(t *testing.T) {
 			t.Errorf("%v costs %v, want %v", c.states, -got, -c.want)
 		}
 	}
-	ordered, err := ReadWCSP(strings.NewReader("o 2 3 1 9 2 3 2 0 1 5 1 1 2 0"), "o.wcsp") // the last variable changes fastest
-	if want := []float64{-5, -5, -5, -5, -5, 0}; err != nil || !reflect.DeepEqual(ordered.Model.Factors, []factors.Factor{{Scope: []int{0, 1}, Table: want}}) {
+	// the last variable changes fastest
+	ordered, err := ReadWCSP(strings.NewReader("o 2 3 1 9 2 3 2 0 1 5 1 1 2 0"), "o.wcsp")
+	if want := []float64{-5, -5, -5, -5, -5, 0}; err != nil ||
+		!reflect.DeepEqual(ordered.Model.Factors, []factors.Factor{{Scope: []int{0, 1}, Table: want}}) {
 		t.Errorf("%+v, %v", ordered, err)
 	}
-	for name, want := range map[string]bool{"a.wcsp": true, "b/A.WCSP.xz": true, "a.wcsp.gz": true, "a.uai": false, "wcsp": false} {
+	for name, want := range map[string]bool{"a.wcsp": true, "b/A.WCSP.xz": true, "a.wcsp.gz": true,
+		"a.uai": false, "wcsp": false} {
 		if IsWCSP(name) != want {
 			t.Errorf("IsWCSP(%q) is %v", name, !want)
 		}
 	}
 }
 
-// Costs that float64 has no room for count by what they are above the least one of their function. Where that is no help, answers are not exact.
+// Costs that float64 has no room for count by what they are above the least one of their function. Where that is no
+// help, answers are not exact.
 func TestLargeCosts(t *testing.T) {
-	n, err := ReadWCSP(strings.NewReader("large 2 2 3 9223372036854775807 2 2 1 0 9007199254740993 1 1 9007199254740992 2 0 1 7 1 0 1 9223372036854775807 "+
+	n, err := ReadWCSP(strings.NewReader("large 2 2 3 9223372036854775807 2 2 1 0 9007199254740993 1 1 9007199254740992 "+
+		"2 0 1 7 1 0 1 9223372036854775807 "+
 		"1 1 4611686018427387905 1 1 4611686018427387904"), "l.wcsp")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.Least != 1<<53+1<<62+7 || n.Error != 0 || n.Model.Value([]int{0, 0}) != -2 || !math.IsInf(n.Model.Value([]int{0, 1}), -1) || n.Model.Value([]int{1, 1}) != 0 {
+	if n.Least != 1<<53+1<<62+7 || n.Error != 0 || n.Model.Value([]int{0, 0}) != -2 ||
+		!math.IsInf(n.Model.Value([]int{0, 1}), -1) || n.Model.Value([]int{1, 1}) != 0 {
 		t.Errorf("%+v", n)
 	}
 	a := &query.Answer{Exact: true, States: []int{0, 0}, Value: -2, Bound: -2}
@@ -92,7 +99,8 @@ func TestLargeCosts(t *testing.T) {
 	if n.Restore(a); a.Exact {
 		t.Error("exact, though rounding may hide a cost")
 	}
-	full, err := ReadWCSP(strings.NewReader("full 1 1 3 9223372036854775807 1 1 0 9223372036854775806 0 1 0 9223372036854775806 0 1 0 9223372036854775806 0"), "f.wcsp")
+	full, err := ReadWCSP(strings.NewReader("full 1 1 3 9223372036854775807 1 1 0 9223372036854775806 0 1 0 "+
+		"9223372036854775806 0 1 0 9223372036854775806 0"), "f.wcsp")
 	if err != nil || full.Least != full.Upper {
 		t.Errorf("%+v, %v", full, err)
 	}
@@ -111,7 +119,9 @@ func TestReadWCSPRefuses(t *testing.T) {
 		"a 1 2 1 9\n2\n1 0 0 1 2":            "a state: a whole number from 0 to 1",
 		"a 1 2 1 9\n2\n1 0 0 1 0 x":          "the cost of a tuple",
 		"a 1 2 0 9\n2\n1":                    "after the last cost function",
-		"a 30 2 1 9\n" + strings.Repeat("2 ", 30) + "29 " + strings.Repeat("0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 ", 1) + "0 0": "entries",
+		"a 30 2 1 9\n" + strings.Repeat("2 ", 30) + "29 " +
+			strings.Repeat("0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 ", 1) +
+			"0 0": "entries",
 	} {
 		if _, err := ReadWCSP(strings.NewReader(text), "d.wcsp"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
@@ -132,7 +142,8 @@ func TestReadersReportDamage(t *testing.T) {
 	_, errs["small.uai:16: "] = ReadModel(damaged(small), "small.uai")
 	_, errs["e:2: "] = ReadEvidence(damaged("1 0 1\n"), "e", &factors.Model{States: []int{2}})
 	for place, err := range errs {
-		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), place) || !strings.Contains(err.Error(), "checksum is wrong") {
+		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), place) ||
+			!strings.Contains(err.Error(), "checksum is wrong") {
 			t.Errorf("%v, want bad input at %s", err, place)
 		}
 	}

@@ -99,7 +99,8 @@ func alike(first, d *structured.Dataset) error {
 	case (d.Labels == nil) != (first.Labels == nil):
 		return refuse("the gold outputs are", have(d.Labels != nil), have(first.Labels != nil))
 	case (d.Attributes == nil) != (first.Attributes == nil) || (d.Outputs == nil) != (first.Outputs == nil) ||
-		(d.Costs == nil) != (first.Costs == nil) || (d.Ids == nil) != (first.Ids == nil) || (d.Graphs == nil) != (first.Graphs == nil):
+		(d.Costs == nil) != (first.Costs == nil) || (d.Ids == nil) != (first.Ids == nil) ||
+		(d.Graphs == nil) != (first.Graphs == nil):
 		return structured.BadInput("%s: its inputs or costs are not of the kind that %s has", d.Name, first.Name)
 	case len(d.Tables) != len(first.Tables):
 		return refuse("the number of tables is", len(d.Tables), len(first.Tables))
@@ -190,7 +191,9 @@ func joinCharacters(all *structured.Dataset, sets []*structured.Dataset) {
 	if sets[0].Characters == nil {
 		return
 	}
-	to := &structured.Segments{Vocab: sets[0].Characters.Vocab, Offsets: offsets(sets, func(d *structured.Dataset) []int { return d.Characters.Offsets })}
+	to := &structured.Segments{Vocab: sets[0].Characters.Vocab, Offsets: offsets(sets, func(d *structured.Dataset) []int {
+		return d.Characters.Offsets
+	})}
 	to.Ids = joined(sets, func(d *structured.Dataset) []int32 { return d.Characters.Ids })
 	all.Characters = to
 }

@@ -12,8 +12,9 @@ import (
 func set(name string, words string, labels []int32, names ...string) *structured.Dataset {
 	tokens := strings.Fields(words)
 	d := &structured.Dataset{
-		Name: name, Offsets: []int{0, len(tokens)}, Labels: labels, Alphabet: structured.NewAlphabet(names...), Columns: [][]string{tokens},
-		ColumnNames: []string{"word"}, Lines: []int{1}, Dictionary: &structured.Dictionary{Node: structured.NewAlphabet()},
+		Name: name, Offsets: []int{0, len(tokens)}, Labels: labels, Alphabet: structured.NewAlphabet(names...),
+		Columns: [][]string{tokens}, ColumnNames: []string{"word"}, Lines: []int{1},
+		Dictionary: &structured.Dictionary{Node: structured.NewAlphabet()},
 		Attributes: &structured.Sparse{Offsets: []int{0}},
 	}
 	for _, w := range tokens {
@@ -48,25 +49,30 @@ func TestJoin(t *testing.T) {
 	if !reflect.DeepEqual(d.LabelSets, [][]int32{nil, {0, 1}, {0, 2}}) {
 		t.Errorf("sets of labels %v", d.LabelSets)
 	}
-	if !reflect.DeepEqual(d.Readings, [][]int32{{1, 0}, {2}}) || !reflect.DeepEqual(d.Subset([]int{1}).GoldOf(0).Reading, []int32{2}) {
+	if !reflect.DeepEqual(d.Readings, [][]int32{{1, 0}, {2}}) ||
+		!reflect.DeepEqual(d.Subset([]int{1}).GoldOf(0).Reading, []int32{2}) {
 		t.Errorf("readings %v", d.Readings)
 	}
 	// y and z are rare: only x, which occurs three times in all, follows what is known
-	if !slices.Equal(d.Dictionary.Node.Names(), []string{"known", "x"}) || !slices.Equal(d.Attributes.Index, []int32{1, 1, 1}) ||
+	if !slices.Equal(d.Dictionary.Node.Names(), []string{"known", "x"}) ||
+		!slices.Equal(d.Attributes.Index, []int32{1, 1, 1}) ||
 		!slices.Equal(d.Attributes.Offsets, []int{0, 1, 1, 2, 2, 3}) {
 		t.Errorf("attributes %v %v of %v", d.Attributes.Offsets, d.Attributes.Index, d.Dictionary.Node.Names())
 	}
-	if d.Where(1) != "b:1" || d.WhereToken(1, 1) != "b:2" || d.Name != "a, b" || !slices.Equal(d.Columns[0], []string{"x", "y", "x", "z", "x"}) {
+	if d.Where(1) != "b:1" || d.WhereToken(1, 1) != "b:2" || d.Name != "a, b" ||
+		!slices.Equal(d.Columns[0], []string{"x", "y", "x", "z", "x"}) {
 		t.Errorf("%s %s %s %v", d.Where(1), d.WhereToken(1, 1), d.Name, d.Columns)
 	}
-	if want := (&structured.Segments{Vocab: letters, Offsets: []int{0, 1, 2, 3, 4, 5}, Ids: []int32{0, 1, 0, 2, 0}}); !reflect.DeepEqual(d.Characters, want) {
+	if want := (&structured.Segments{Vocab: letters, Offsets: []int{0, 1, 2, 3, 4, 5},
+		Ids: []int32{0, 1, 0, 2, 0}}); !reflect.DeepEqual(d.Characters, want) {
 		t.Errorf("characters %+v", d.Characters)
 	}
 	if s := d.Subset([]int{1}); s.Where(0) != "b:1" {
 		t.Errorf("a subset says %s", s.Where(0))
 	}
 	c := set("c", "x", nil, "A")
-	if _, err := Join([]*structured.Dataset{set("a", "x", []int32{0}, "A"), c}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "c: the gold outputs are not known") {
+	if _, err := Join([]*structured.Dataset{set("a", "x", []int32{0}, "A"), c}); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "c: the gold outputs are not known") {
 		t.Errorf("data without labels: %v", err)
 	}
 }
@@ -82,7 +88,8 @@ func TestJoinOutputs(t *testing.T) {
 		return d
 	}
 	outputs := [][]int32{{1, 2, 3}, nil, {4}, {5, 6}}
-	d, err := Join([]*structured.Dataset{of("a", []int{1, 2}, outputs[0], outputs[1]), of("b", []int{3}, outputs[2]), of("c", []int{0}, outputs[3])})
+	d, err := Join([]*structured.Dataset{of("a", []int{1, 2}, outputs[0], outputs[1]), of("b", []int{3}, outputs[2]),
+		of("c", []int{0}, outputs[3])})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +113,9 @@ func TestJoinTypedGraphs(t *testing.T) {
 		}
 		return d
 	}
-	typed, plain := func() *structured.Dataset { return graph([]int32{1}, 1) }, func() *structured.Dataset { return graph(nil, 1) }
+	typed, plain := func() *structured.Dataset { return graph([]int32{1}, 1) }, func() *structured.Dataset {
+		return graph(nil, 1)
+	}
 	for _, sets := range [][]*structured.Dataset{{typed(), plain()}, {plain(), typed()}} {
 		if _, err := Join(sets); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "types of edges") {
 			t.Errorf("with types and without: %v", err)
@@ -166,7 +175,8 @@ func TestAlphabets(t *testing.T) {
 		of   []*structured.Alphabet
 		want []string
 	}{
-		{[]*structured.Alphabet{a, b}, []string{"x", "y", "z"}}, {[]*structured.Alphabet{nil, b, a}, []string{"y", "z", "x"}}, {[]*structured.Alphabet{nil, nil}, nil}, {[]*structured.Alphabet{nil, empty}, []string{}},
+		{[]*structured.Alphabet{a, b}, []string{"x", "y", "z"}}, {[]*structured.Alphabet{nil, b, a}, []string{"y", "z", "x"}},
+		{[]*structured.Alphabet{nil, nil}, nil}, {[]*structured.Alphabet{nil, empty}, []string{}},
 	} {
 		got := Alphabet(c.of[0], c.of[1:]...)
 		if (got == nil) != (c.want == nil) || got != nil && !slices.Equal(got.Names(), c.want) {
@@ -178,10 +188,12 @@ func TestAlphabets(t *testing.T) {
 // Labels, sets of possible ones and readings have the numbers of the other alphabet, sets in order; unknown labels
 // stay so.
 func TestRelabel(t *testing.T) {
-	d := &structured.Dataset{Alphabet: structured.NewAlphabet("a", "b", "c"), Labels: []int32{0, 2, -1, 1}, LabelSets: [][]int32{{0, 2}}, Readings: [][]int32{{1, 0}, {}}}
+	d := &structured.Dataset{Alphabet: structured.NewAlphabet("a", "b", "c"), Labels: []int32{0, 2, -1, 1},
+		LabelSets: [][]int32{{0, 2}}, Readings: [][]int32{{1, 0}, {}}}
 	by := structured.NewAlphabet("c", "x", "b", "a")
 	Relabel(d, by)
-	if !slices.Equal(d.Labels, []int32{3, 0, -1, 2}) || !slices.Equal(d.LabelSets[0], []int32{0, 3}) || !slices.Equal(d.Readings[0], []int32{2, 3}) || d.Alphabet != by {
+	if !slices.Equal(d.Labels, []int32{3, 0, -1, 2}) || !slices.Equal(d.LabelSets[0], []int32{0, 3}) ||
+		!slices.Equal(d.Readings[0], []int32{2, 3}) || d.Alphabet != by {
 		t.Errorf("%+v", d)
 	}
 	Relabel(d, by)
@@ -195,21 +207,35 @@ func TestRelabel(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for want, change := range map[string]func(d *structured.Dataset){
 		"b: the number of dense features per position is 2, expected 0 as in a": func(d *structured.Dataset) { d.Dim = 2 },
-		"b: the number of columns is 0, expected 1 as in a":                     func(d *structured.Dataset) { d.Columns = nil },
-		"b: the columns are [tag], expected [word] as in a":                     func(d *structured.Dataset) { d.ColumnNames = []string{"tag"} },
-		"b: the gold outputs are not known, expected known as in a":             func(d *structured.Dataset) { d.Labels = nil },
-		"b: its inputs or costs are not of the kind that a has":                 func(d *structured.Dataset) { d.Costs = []float32{1} },
-		"b: the number of tables is 1, expected 0 as in a":                      func(d *structured.Dataset) { d.Tables = []*structured.Table{{}} },
-		"b: its inputs or costs are not of the kind that a has ":                func(d *structured.Dataset) { d.Attributes = nil },
+		"b: the number of columns is 0, expected 1 as in a": func(d *structured.Dataset) {
+			d.Columns = nil
+		},
+		"b: the columns are [tag], expected [word] as in a": func(d *structured.Dataset) {
+			d.ColumnNames = []string{"tag"}
+		},
+		"b: the gold outputs are not known, expected known as in a": func(d *structured.Dataset) {
+			d.Labels = nil
+		},
+		"b: its inputs or costs are not of the kind that a has": func(d *structured.Dataset) {
+			d.Costs = []float32{1}
+		},
+		"b: the number of tables is 1, expected 0 as in a": func(d *structured.Dataset) {
+			d.Tables = []*structured.Table{{}}
+		},
+		"b: its inputs or costs are not of the kind that a has ": func(d *structured.Dataset) {
+			d.Attributes = nil
+		},
 	} {
 		a, b := set("a", "x", []int32{0}, "A"), set("b", "x", []int32{0}, "A")
 		b.Alphabet = a.Alphabet
 		change(b)
-		if _, err := Join([]*structured.Dataset{a, b}); !structured.IsBadInput(err) || err.Error() != strings.TrimSpace(want) {
+		if _, err := Join([]*structured.Dataset{a, b}); !structured.IsBadInput(err) ||
+			err.Error() != strings.TrimSpace(want) {
 			t.Errorf("%v, expected %s", err, want)
 		}
 	}
-	for want, files := range map[string][]string{"a": {"a"}, "a, b, c": {"a", "b", "c"}, "a and 3 more files": {"a", "b", "c", "d"}, "": nil} {
+	for want, files := range map[string][]string{"a": {"a"}, "a, b, c": {"a", "b", "c"},
+		"a and 3 more files": {"a", "b", "c", "d"}, "": nil} {
 		if got := Names(files); got != want {
 			t.Errorf("%q: %q, expected %q", files, got, want)
 		}

@@ -19,7 +19,8 @@ func (in *reader) binary(count int) error {
 		}
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return structured.BadInput("%s: ends within vector %d, expected %d of length %d, as line 1 says", in.name, in.v.Read+1, count, in.v.Dim)
+			return structured.BadInput("%s: ends within vector %d, expected %d of length %d, as line 1 says", in.name,
+				in.v.Read+1, count, in.v.Dim)
 		case err != nil && !structured.IsBadInput(err):
 			return structured.BadInput("%s: vector %d: %w", in.name, in.v.Read+1, err)
 		case err != nil:
@@ -30,7 +31,8 @@ func (in *reader) binary(count int) error {
 		for k := range in.v.Dim {
 			x := math.Float32frombits(binary.LittleEndian.Uint32(numbers[4*k:]))
 			if x-x != 0 { // NaN or ±∞
-				return structured.BadInput("%s: number %d of vector %d, of the word %q, is %v, expected a finite number", in.name, k+1, in.v.Read+1, word, x)
+				return structured.BadInput("%s: number %d of vector %d, of the word %q, is %v, expected a finite number", in.name,
+					k+1, in.v.Read+1, word, x)
 			}
 			in.v.Rows = append(in.v.Rows, x)
 		}
@@ -43,7 +45,8 @@ func (in *reader) binary(count int) error {
 		case err != nil:
 			return structured.BadInput("%s: %w", in.name, err)
 		case b != '\n' && b != '\r':
-			return structured.BadInput("%s: goes on after vector %d, expected %d of length %d, as line 1 says", in.name, count, count, in.v.Dim)
+			return structured.BadInput("%s: goes on after vector %d, expected %d of length %d, as line 1 says",
+				in.name, count, count, in.v.Dim)
 		}
 	}
 }
@@ -60,7 +63,8 @@ func (in *reader) word() ([]byte, error) {
 		case b == ' ':
 			return in.long, nil
 		case len(in.long) == longestWord:
-			return nil, structured.BadInput("%s: vector %d has a word of more than %d bytes, expected a space after the word", in.name, in.v.Read+1, longestWord)
+			return nil, structured.BadInput("%s: vector %d has a word of more than %d bytes, expected a space after the word",
+				in.name, in.v.Read+1, longestWord)
 		default:
 			in.long = append(in.long, b)
 		}

@@ -39,13 +39,14 @@ const (
 // Read reads the vectors of the wanted words; of a word that occurs again, the first one counts. It recognises the
 // format:
 //
-//	text      a word and its numbers per line, separated by spaces (GloVe); in front there may be a line with the number of vectors
-//	          and their length (word2vec, fastText)
+//	text      a word and its numbers per line, separated by spaces (GloVe); in front there may be a line with the
+//	          number of vectors and their length (word2vec, fastText)
 //	binary    that line, then per vector the word, a space, and little-endian float32 numbers (word2vec)
 //
 // name is the file's name for messages. Errors are bad input. The numbers of words that are not wanted are not read.
 func Read(r io.Reader, name string, wanted *structured.Alphabet) (*Vectors, error) {
-	in := &reader{r: bufio.NewReaderSize(r, 1<<20), name: name, wanted: wanted, v: &Vectors{Words: structured.NewAlphabet()}}
+	in := &reader{r: bufio.NewReaderSize(r, 1<<20), name: name, wanted: wanted,
+		v: &Vectors{Words: structured.NewAlphabet()}}
 	first, err := in.line()
 	if err != nil {
 		return nil, err
@@ -154,7 +155,9 @@ func (in *reader) isBinary() (bool, error) {
 		return false, nil
 	}
 	numbers := start[space:min(len(start), space+1+4*in.v.Dim)]
-	return bytes.ContainsFunc(numbers, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r > '~' }), nil
+	return bytes.ContainsFunc(numbers, func(r rune) bool {
+		return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r > '~'
+	}), nil
 }
 
 // text reads the remaining lines; count is how many vectors there must be, or 0.

@@ -94,7 +94,8 @@ func TestWordsWithSpacesAndRepetitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(v.Of(". ."), []float32{3, 4}) || !slices.Equal(v.Of("a"), []float32{1, 2}) || !slices.Equal(v.Of("b"), []float32{7, 8}) || v.Of("c") != nil {
+	if !slices.Equal(v.Of(". ."), []float32{3, 4}) || !slices.Equal(v.Of("a"), []float32{1, 2}) ||
+		!slices.Equal(v.Of("b"), []float32{7, 8}) || v.Of("c") != nil {
 		t.Errorf("%+v", v)
 	}
 	if v.Read != 4 {
@@ -108,11 +109,13 @@ func TestLongLines(t *testing.T) {
 	for i := range row {
 		row[i] = 1 / float32(3+i)
 	}
-	v, err := Read(strings.NewReader(textFile([]string{"a", "b"}, [][]float32{row, row}, false)), "f", structured.NewAlphabet("a", "b"))
+	v, err := Read(strings.NewReader(textFile([]string{"a", "b"}, [][]float32{row, row}, false)), "f",
+		structured.NewAlphabet("a", "b"))
 	if err != nil || !slices.Equal(v.Of("a"), row) || !slices.Equal(v.Of("b"), row) {
 		t.Errorf("%v", err)
 	}
-	_, err = Read(strings.NewReader("a 1 2\n"+strings.Repeat("x", longestWord+32*mostDims+1<<20)), "f", structured.NewAlphabet("a"))
+	_, err = Read(strings.NewReader("a 1 2\n"+strings.Repeat("x", longestWord+32*mostDims+1<<20)), "f",
+		structured.NewAlphabet("a"))
 	if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "f:2: a line of more than 2162688 bytes, expected") {
 		t.Errorf("a word of many MiB: %v", err)
 	}
@@ -135,9 +138,11 @@ func TestErrors(t *testing.T) {
 		binaries[:len(binaries)-2]: "f: ends within vector 2, expected 2 of length 2, as line 1 says",
 		binaries[:len(binaries)-9]: "f: ends within vector 2",
 		binaries + "c":             "f: goes on after vector 2, expected 2 of length 2",
-		binaryFile([]string{"a"}, [][]float32{{1, float32(math.NaN())}}, ""): `f: number 2 of vector 1, of the word "a", is NaN`,
+		binaryFile([]string{"a"}, [][]float32{{1, float32(math.NaN())}},
+			""): `f: number 2 of vector 1, of the word "a", is NaN`,
 	} {
-		if _, err := Read(strings.NewReader(content), "f", structured.NewAlphabet("a", "b")); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Read(strings.NewReader(content), "f", structured.NewAlphabet("a", "b")); !structured.IsBadInput(err) ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v\nwant %s", content, err, want)
 		}
 	}
@@ -175,7 +180,8 @@ func BenchmarkRead(b *testing.B) {
 			wanted.Add(words[i])
 		}
 	}
-	for _, file := range []struct{ name, content string }{{"text", textFile(words, rows, false)}, {"binary", binaryFile(words, rows, "\n")}} {
+	for _, file := range []struct{ name, content string }{{"text", textFile(words, rows, false)},
+		{"binary", binaryFile(words, rows, "\n")}} {
 		b.Run(file.name, func(b *testing.B) {
 			b.SetBytes(int64(len(file.content)))
 			for b.Loop() {

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// greedy returns a matching: pairs in the order of falling scores [n·m], as long as both words are free and the score is more than
-// threshold.
+// greedy returns a matching: pairs in the order of falling scores [n·m], as long as both words are free and the score
+// is more than threshold.
 func greedy(n, m int, scores []float64, threshold float64) []int32 {
 	order := make([]int, 0, n*m)
 	for k, s := range scores {
@@ -35,7 +35,8 @@ func greedy(n, m int, scores []float64, threshold float64) []int32 {
 func part(o bitext.Options, k int) *alignments.Corpus { return o.Parts()[k].Corpus() }
 
 // diceAER aligns the test pairs greedily by the Dice coefficient in the given corpora.
-func diceAER(t testing.TB, test *alignments.Corpus, threshold float64, corpora ...*alignments.Corpus) alignments.Metrics {
+func diceAER(t testing.TB, test *alignments.Corpus, threshold float64,
+	corpora ...*alignments.Corpus) alignments.Metrics {
 	t.Helper()
 	stats, err := pairs.Count(0, corpora...)
 	if err != nil {
@@ -64,7 +65,8 @@ func matchingAER(test *structured.Dataset) float64 {
 	return e.Links().AER
 }
 
-// perceptronAER trains weights of the attributes with an averaged perceptron on greedy matchings, and measures them on the test set.
+// perceptronAER trains weights of the attributes with an averaged perceptron on greedy matchings, and measures them on
+// the test set.
 func perceptronAER(t testing.TB, train, test *alignments.Corpus, passes int, bitext ...*alignments.Corpus) float64 {
 	t.Helper()
 	template, err := pairs.Parse(pairs.Builtin(), "built-in")
@@ -138,8 +140,8 @@ func perceptronAER(t testing.TB, train, test *alignments.Corpus, passes int, bit
 	return e.Links().AER
 }
 
-// The data leave something to learn: aligning by the Dice coefficient is far from right, and attributes help a lot. More text helps
-// both. Matchings can express nearly all sure links.
+// The data leave something to learn: aligning by the Dice coefficient is far from right, and attributes help a lot.
+// More text helps both. Matchings can express nearly all sure links.
 func TestLearnable(t *testing.T) {
 	o := bitext.DefaultOptions()
 	o.Train, o.Test, o.Bitext = 500, 100, 3000
@@ -147,9 +149,11 @@ func TestLearnable(t *testing.T) {
 	best := matchingAER(test.Dataset())
 	dice, more := diceAER(t, test, 0.1, train).AER, diceAER(t, test, 0.1, train, bitext).AER
 	learned, both := perceptronAER(t, train, test, 3), perceptronAER(t, train, test, 3, bitext)
-	t.Logf("AER: matchings %.3f; Dice %.3f, with more text %.3f; perceptron %.3f, with more text %.3f", best, dice, more, learned, both)
+	t.Logf("AER: matchings %.3f; Dice %.3f, with more text %.3f; perceptron %.3f, with more text %.3f", best,
+		dice, more, learned, both)
 	if best > 0.03 || dice < 0.15 || dice > 0.35 || more > dice-0.03 || learned > dice/2 || both > learned {
-		t.Errorf("AER: matchings %.3f, expected at most 0.03; Dice %.3f, expected 0.15 to 0.35; with more text %.3f, expected less; perceptron %.3f, expected half of Dice; with more text %.3f, expected less",
+		t.Errorf("AER: matchings %.3f, expected at most 0.03; Dice %.3f, expected 0.15 to 0.35; with more text %.3f, "+
+			"expected less; perceptron %.3f, expected half of Dice; with more text %.3f, expected less",
 			best, dice, more, learned, both)
 	}
 }

@@ -45,12 +45,14 @@ var (
 		strings.Fields("b c d f g j l m n p qu r s t v cr tr pr bl"), strings.Fields("a e i o u ai ou eu"),
 		strings.Fields("n r l s x c m"), strings.Fields("e o a ion ment al eur ique"),
 	}
-	changes = [][2]string{{"k", "c"}, {"z", "s"}, {"w", "v"}, {"sch", "ch"}, {"keit", "ité"}, {"ung", "ion"}, {"ig", "ique"}, {"ei", "ai"}, {"ck", "que"}}
+	changes = [][2]string{{"k", "c"}, {"z", "s"}, {"w", "v"}, {"sch", "ch"}, {"keit", "ité"}, {"ung", "ion"},
+		{"ig", "ique"}, {"ei", "ai"}, {"ck", "que"}}
 )
 
 // drawLexicon draws the words of both languages.
 func drawLexicon(rng *rand.Rand, difficulty float64) *lexicon {
-	l := &lexicon{source: sourceSounds, target: targetSounds, spelling: changes, taken: map[string]bool{}, difficulty: difficulty, rng: rng}
+	l := &lexicon{source: sourceSounds, target: targetSounds, spelling: changes, taken: map[string]bool{},
+		difficulty: difficulty, rng: rng}
 	l.determiners = l.class(6, 1, 1)
 	l.prepositions = l.class(14, 1, 1)
 	l.adverbs = l.class(80, 2, 0.6)

@@ -40,7 +40,8 @@ type Part struct {
 
 // Parts returns the four sets: train, dev, test and bitext.
 func (o Options) Parts() []Part {
-	return []Part{{"train", o.Train, true, o, 0}, {"dev", o.Dev, true, o, 1}, {"test", o.Test, true, o, 2}, {"bitext", o.Bitext, false, o, 3}}
+	return []Part{{"train", o.Train, true, o, 0}, {"dev", o.Dev, true, o, 1}, {"test", o.Test, true, o, 2},
+		{"bitext", o.Bitext, false, o, 3}}
 }
 
 // Validate returns an error about the first field that is out of range.

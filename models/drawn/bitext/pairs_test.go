@@ -67,7 +67,8 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// The pairs show what they promise: words without links on both sides, words with several links, crossing and possible links.
+// The pairs show what they promise: words without links on both sides, words with several links, crossing and possible
+// links.
 func TestVariety(t *testing.T) {
 	c := small().Parts()[0].Corpus()
 	var freeSource, freeTarget, several, crossing, possible, equal int
@@ -108,7 +109,8 @@ func TestVariety(t *testing.T) {
 		}
 	}
 	if min(freeSource, freeTarget, several, crossing, possible, equal) < 5 {
-		t.Errorf("%d and %d words without links, %d with several, %d crossings, %d possible links, %d equal words; expected at least 5 of each",
+		t.Errorf("%d and %d words without links, %d with several, %d crossings, %d possible links, %d equal words; "+
+			"expected at least 5 of each",
 			freeSource, freeTarget, several, crossing, possible, equal)
 	}
 }

@@ -13,13 +13,18 @@ func (w *writer) chance(p float64) bool { return w.rng.Float64() < p }
 
 // verbSites are the prepositional phrases that modify verbs of a class.
 var verbSites = map[string][]site{
-	"action":      {{"with", "tool", 6}, {"in", "place", 2}, {"for", "person", 2}, {"at", "event", 1}, {"with", "person", 1}},
-	"perception":  {{"with", "tool", 4}, {"from", "place", 3}, {"in", "place", 2}, {"at", "event", 3}, {"through", "part", 1}},
-	"creation":    {{"for", "person", 4}, {"in", "place", 2}, {"with", "tool", 2}, {"with", "person", 1}, {"at", "event", 1}},
-	"transfer":    {{"to", "person", 8}, {"to", "group", 2}, {"for", "mass", 1}},
-	"placement":   {{"on", "furniture", 6}, {"in", "furniture", 2}, {"near", "furniture", 2}, {"in", "place", 2}},
-	"motion":      {{"to", "place", 6}, {"from", "place", 3}, {"through", "place", 3}, {"with", "person", 2}, {"near", "place", 1}},
-	"state":       {{"in", "place", 4}, {"at", "event", 3}, {"for", "person", 3}, {"on", "furniture", 2}, {"with", "person", 2}},
+	"action": {{"with", "tool", 6}, {"in", "place", 2}, {"for", "person", 2},
+		{"at", "event", 1}, {"with", "person", 1}},
+	"perception": {{"with", "tool", 4}, {"from", "place", 3}, {"in", "place", 2},
+		{"at", "event", 3}, {"through", "part", 1}},
+	"creation": {{"for", "person", 4}, {"in", "place", 2}, {"with", "tool", 2},
+		{"with", "person", 1}, {"at", "event", 1}},
+	"transfer":  {{"to", "person", 8}, {"to", "group", 2}, {"for", "mass", 1}},
+	"placement": {{"on", "furniture", 6}, {"in", "furniture", 2}, {"near", "furniture", 2}, {"in", "place", 2}},
+	"motion": {{"to", "place", 6}, {"from", "place", 3}, {"through", "place", 3},
+		{"with", "person", 2}, {"near", "place", 1}},
+	"state": {{"in", "place", 4}, {"at", "event", 3}, {"for", "person", 3},
+		{"on", "furniture", 2}, {"with", "person", 2}},
 	"consumption": {{"with", "person", 3}, {"in", "place", 3}, {"with", "tool", 2}, {"at", "event", 2}},
 	"relation":    {{"in", "place", 3}, {"at", "event", 3}, {"for", "abstract", 2}, {"from", "event", 1}},
 }
@@ -203,7 +208,8 @@ func (w *writer) verbClass(depth int) string {
 		}
 		return "control"
 	}
-	classes := []string{"action", "perception", "perception", "creation", "transfer", "placement", "motion", "motion", "state", "consumption", "relation", "relation"}
+	classes := []string{"action", "perception", "perception", "creation", "transfer", "placement", "motion", "motion",
+		"state", "consumption", "relation", "relation"}
 	return classes[w.rng.IntN(len(classes))]
 }
 

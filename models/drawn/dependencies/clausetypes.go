@@ -7,7 +7,8 @@ func (w *writer) copular(f form, depth int) *node {
 	f.plural = s.plural
 	root := w.adjective()
 	if w.chance(0.35) {
-		root = w.noun(map[bool]string{true: "person", false: "abstract"}[s.class == "person" || s.class == "pronoun" || s.class == "name"], s.plural)
+		root = w.noun(map[bool]string{true: "person", false: "abstract"}[s.class == "person" || s.class == "pronoun" ||
+			s.class == "name"], s.plural)
 		w.determine(root, depth+2)
 		w.modify(root, depth+1)
 	}
@@ -40,7 +41,8 @@ func (w *writer) existential(f form, depth int) *node {
 
 // passive draws "the letter was written by a teacher".
 func (w *writer) passive(f form, depth int) *node {
-	class := []string{"action", "perception", "creation", "transfer", "placement", "consumption", "relation"}[w.rng.IntN(7)]
+	class := []string{"action", "perception", "creation", "transfer", "placement", "consumption",
+		"relation"}[w.rng.IntN(7)]
 	s := w.nounPhrase(objects[class][w.rng.IntN(len(objects[class]))], depth)
 	f.plural = s.plural
 	v, e := w.verb(class, f)

@@ -62,7 +62,8 @@ func withS(word string) string {
 	switch {
 	case last == 'y' && !isVowel(word[len(word)-2]):
 		return word[:len(word)-1] + "ies"
-	case strings.HasSuffix(word, "s") || strings.HasSuffix(word, "x") || strings.HasSuffix(word, "ch") || strings.HasSuffix(word, "sh"):
+	case strings.HasSuffix(word, "s") || strings.HasSuffix(word, "x") || strings.HasSuffix(word, "ch") ||
+		strings.HasSuffix(word, "sh"):
 		return word + "es"
 	}
 	return word + "s"

@@ -9,13 +9,14 @@ type site struct {
 // nounSites are the prepositional phrases that modify each class of nouns. They overlap with those of verbs, so that
 // only the words decide the attachment of a phrase, and not always.
 var nounSites = map[string][]site{
-	"person":    {{"with", "part", 6}, {"from", "place", 4}, {"in", "place", 1}, {"with", "tool", 1}, {"of", "group", 1}},
-	"animal":    {{"with", "part", 5}, {"from", "place", 2}, {"in", "place", 1}},
-	"tool":      {{"with", "part", 3}, {"of", "person", 3}, {"on", "furniture", 2}},
-	"part":      {{"of", "person", 3}},
-	"place":     {{"near", "place", 3}, {"of", "place", 1}, {"in", "place", 2}, {"with", "part", 1}},
-	"event":     {{"in", "place", 5}, {"for", "person", 3}, {"with", "person", 2}, {"at", "place", 2}},
-	"document":  {{"about", "abstract", 4}, {"about", "person", 3}, {"about", "event", 2}, {"from", "person", 2}, {"on", "furniture", 1}, {"for", "person", 1}},
+	"person": {{"with", "part", 6}, {"from", "place", 4}, {"in", "place", 1}, {"with", "tool", 1}, {"of", "group", 1}},
+	"animal": {{"with", "part", 5}, {"from", "place", 2}, {"in", "place", 1}},
+	"tool":   {{"with", "part", 3}, {"of", "person", 3}, {"on", "furniture", 2}},
+	"part":   {{"of", "person", 3}},
+	"place":  {{"near", "place", 3}, {"of", "place", 1}, {"in", "place", 2}, {"with", "part", 1}},
+	"event":  {{"in", "place", 5}, {"for", "person", 3}, {"with", "person", 2}, {"at", "place", 2}},
+	"document": {{"about", "abstract", 4}, {"about", "person", 3}, {"about", "event", 2}, {"from", "person", 2},
+		{"on", "furniture", 1}, {"for", "person", 1}},
 	"food":      {{"with", "food", 4}, {"from", "place", 2}, {"for", "person", 1}},
 	"abstract":  {{"of", "person", 3}, {"about", "event", 2}, {"with", "document", 1}, {"for", "event", 1}},
 	"furniture": {{"in", "place", 4}, {"of", "person", 1}, {"with", "part", 2}, {"near", "furniture", 2}},
@@ -72,7 +73,8 @@ func (w *writer) noun(class string, plural bool) *node {
 }
 
 func (w *writer) pronoun() *node {
-	p := [][4]string{{"he", "he", "PRP"}, {"she", "she", "PRP"}, {"they", "they", "PRP", "s"}, {"nobody", "nobody", "NN"}, {"everyone", "everyone", "NN"}, {"we", "we", "PRP", "s"}}
+	p := [][4]string{{"he", "he", "PRP"}, {"she", "she", "PRP"}, {"they", "they", "PRP", "s"}, {"nobody", "nobody", "NN"},
+		{"everyone", "everyone", "NN"}, {"we", "we", "PRP", "s"}}
 	k := p[w.rng.IntN(len(p))]
 	n := word(k[0], k[1], "PRON", k[2])
 	n.plural, n.class = k[3] != "", "pronoun"

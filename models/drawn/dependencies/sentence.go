@@ -14,8 +14,9 @@ type Token struct {
 	Form, Lemma, UPOS, XPOS string
 	Head                    int // 0 for the root, else the number of a word from 1
 	Relation                string
-	Joined                  bool // written without a space after the previous word, like the n't of don't; the two form a multiword token
-	Tight                   bool // no space before the word
+	// written without a space after the previous word, like the n't of don't; the two form a multiword token
+	Joined bool
+	Tight  bool // no space before the word
 }
 
 // Sentence is a generated sentence with its tree.
@@ -29,7 +30,8 @@ func (s Sentence) Columns() [treebank.ColumnCount][]string {
 		if t+1 < len(s) && s[t+1].Tight && !s[t+1].Joined && !k.Joined {
 			misc = "SpaceAfter=No"
 		}
-		for c, field := range [...]string{strconv.Itoa(t + 1), k.Form, k.Lemma, k.UPOS, k.XPOS, "_", strconv.Itoa(k.Head), k.Relation, "_", misc} {
+		for c, field := range [...]string{strconv.Itoa(t + 1), k.Form, k.Lemma, k.UPOS, k.XPOS, "_",
+			strconv.Itoa(k.Head), k.Relation, "_", misc} {
 			columns[c] = append(columns[c], field)
 		}
 	}
@@ -75,7 +77,8 @@ func (s Sentence) appendMultiword(text []byte, t int) []byte {
 	if t+2 < len(s) && s[t+2].Tight {
 		misc = "SpaceAfter=No"
 	}
-	fields := []string{strconv.Itoa(t+1) + "-" + strconv.Itoa(t+2), s[t].Form + s[t+1].Form, "_", "_", "_", "_", "_", "_", "_", misc}
+	fields := []string{strconv.Itoa(t+1) + "-" + strconv.Itoa(t+2), s[t].Form + s[t+1].Form, "_", "_",
+		"_", "_", "_", "_", "_", misc}
 	return append(append(text, strings.Join(fields, "\t")...), '\n')
 }
 

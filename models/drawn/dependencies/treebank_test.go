@@ -45,7 +45,9 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: %.1f words per sentence", b.Data.Name, mean)
 		}
 		var out bytes.Buffer
-		if err := b.Write(&out, func(i int) treebank.Prediction { return treebank.Prediction{Tree: b.Tree(i)} }); err != nil || !bytes.Equal(out.Bytes(), texts[i]) {
+		if err := b.Write(&out, func(i int) treebank.Prediction {
+			return treebank.Prediction{Tree: b.Tree(i)}
+		}); err != nil || !bytes.Equal(out.Bytes(), texts[i]) {
 			t.Errorf("%s: differs when written back: %v", b.Data.Name, err)
 		}
 		for _, c := range []int{treebank.Form, treebank.Lemma, treebank.UPOS, treebank.XPOS} {
@@ -57,7 +59,8 @@ func TestWrite(t *testing.T) {
 	if first := banks[2].Data.IDs[0]; first != "test-1" {
 		t.Errorf("the first sentence is called %s", first)
 	}
-	want := strings.Fields("acl acl:relcl advcl advmod amod appos aux aux:pass case cc ccomp compound conj cop det expl flat iobj mark nmod nmod:poss nsubj nsubj:pass nummod obj obl obl:agent obl:tmod punct root xcomp")
+	want := strings.Fields("acl acl:relcl advcl advmod amod appos aux aux:pass case cc ccomp compound conj cop det expl " +
+		"flat iobj mark nmod nmod:poss nsubj nsubj:pass nummod obj obl obl:agent obl:tmod punct root xcomp")
 	if got := banks[0].Names.Names(); !slices.Equal(got, want) {
 		t.Errorf("relations %q\nwant %q", got, want)
 	}
@@ -164,7 +167,8 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// Word order alone does not determine the attachment of a phrase, and words alone do not determine their part of speech.
+// Word order alone does not determine the attachment of a phrase, and words alone do not determine their part of
+// speech.
 func TestAmbiguity(t *testing.T) {
 	_, banks := drawn(t, DefaultOptions())
 	train, test := banks[0], banks[2]
@@ -206,7 +210,8 @@ func TestAmbiguity(t *testing.T) {
 	}
 	for _, preposition := range []string{"with", "in", "for", "from"} {
 		if verbs[preposition] < 10 || nouns[preposition] < 10 {
-			t.Errorf("%s belongs %d times to the verb and %d times to its object", preposition, verbs[preposition], nouns[preposition])
+			t.Errorf("%s belongs %d times to the verb and %d times to its object", preposition,
+				verbs[preposition], nouns[preposition])
 		}
 	}
 	both := 0
@@ -232,7 +237,8 @@ func TestMistagged(t *testing.T) {
 		for k := range right {
 			if drawn[k].UPOS != right[k].UPOS {
 				wrong++
-				if !homographs()[right[k].Lemma] || right[k].UPOS+drawn[k].UPOS != "NOUNVERB" && right[k].UPOS+drawn[k].UPOS != "VERBNOUN" {
+				if !homographs()[right[k].Lemma] || right[k].UPOS+drawn[k].UPOS != "NOUNVERB" &&
+					right[k].UPOS+drawn[k].UPOS != "VERBNOUN" {
 					t.Errorf("%+v was drawn as %+v", right[k], drawn[k])
 				}
 			}
@@ -249,7 +255,8 @@ func TestMistagged(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	for _, o := range []Options{{Train: -1}, {Dev: -1}, {Test: -1}, {Extraposition: -0.1}, {Extraposition: 1.1}, {Extraposition: math.NaN()}} {
+	for _, o := range []Options{{Train: -1}, {Dev: -1}, {Test: -1}, {Extraposition: -0.1}, {Extraposition: 1.1},
+		{Extraposition: math.NaN()}} {
 		if err := Write(filepath.Join(t.TempDir(), "x"), o); !structured.IsBadInput(err) {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -316,11 +323,13 @@ func TestInflection(t *testing.T) {
 			t.Error(find("person", lemma).plural())
 		}
 	}
-	if find("event", "party").plural() != "parties" || find("tool", "key").plural() != "keys" || withS("fix") != "fixes" || withS("catch") != "catches" {
+	if find("event", "party").plural() != "parties" || find("tool", "key").plural() != "keys" || withS("fix") != "fixes" ||
+		withS("catch") != "catches" {
 		t.Error("plurals")
 	}
 	for lemma, want := range map[string][3]string{
-		"try": {"tried", "tried", "trying"}, "plan": {"planned", "planned", "planning"}, "hope": {"hoped", "hoped", "hoping"}, "need": {"needed", "needed", "needing"},
+		"try": {"tried", "tried", "trying"}, "plan": {"planned", "planned", "planning"}, "hope": {"hoped", "hoped", "hoping"},
+		"need": {"needed", "needed", "needing"},
 	} {
 		if e := find("control", lemma); [3]string{e.past(), e.participle(), e.gerund()} != want {
 			t.Error(e.past(), e.participle(), e.gerund())

@@ -94,7 +94,8 @@ func (e extent) join(o extent) extent {
 }
 
 func (e extent) box() boxes.Box {
-	return boxes.Box{X: float64(e.left), Y: float64(e.top), Width: float64(e.right - e.left + 1), Height: float64(e.bottom - e.top + 1)}
+	return boxes.Box{X: float64(e.left), Y: float64(e.top), Width: float64(e.right - e.left + 1),
+		Height: float64(e.bottom - e.top + 1)}
 }
 
 // light multiplies the picture by a brightness that grows along a random direction, and adds noise.

@@ -27,7 +27,8 @@ func newInsect(ladybird bool, difficulty float64, rng *rand.Rand) insect {
 	b.shell = red
 	if !ladybird {
 		if rng.Float64() > 0.35+0.3*difficulty {
-			b.shell = []colour{{0.2, 0.35, 0.55}, {0.45, 0.3, 0.15}, {0.25, 0.45, 0.3}, {0.75, 0.65, 0.2}}[rng.IntN(4)].times(between(rng, 0.7, 1.2))
+			b.shell = []colour{{0.2, 0.35, 0.55}, {0.45, 0.3, 0.15}, {0.25, 0.45, 0.3},
+				{0.75, 0.65, 0.2}}[rng.IntN(4)].times(between(rng, 0.7, 1.2))
 		}
 		b.bands = rng.IntN(4)
 	}

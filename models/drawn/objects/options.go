@@ -20,10 +20,11 @@ const (
 
 // Options set the number and the properties of the scenes.
 type Options struct {
-	Train, Dev, Test int     // number of scenes
-	Width, Height    int     // of a scene in pixels
-	Difficulty       float64 // clutter, light, noise, rotation and occlusion: 0 is a ladybird on a meadow, 1 the default, 2 hard for people
-	Seed             uint64  // the same seed gives the same scenes
+	Train, Dev, Test int // number of scenes
+	Width, Height    int // of a scene in pixels
+	// clutter, light, noise, rotation and occlusion: 0 is a ladybird on a meadow, 1 the default, 2 hard for people
+	Difficulty float64
+	Seed       uint64 // the same seed gives the same scenes
 }
 
 // DefaultOptions are sized for a first run of a few seconds.
@@ -42,10 +43,12 @@ func (o Options) Validate() error {
 		}
 	}
 	if min(o.Width, o.Height) < smallest || max(o.Width, o.Height) > largest {
-		return structured.BadInput("scenes: %d × %d pixels, expected sides from %d to %d", o.Width, o.Height, smallest, largest)
+		return structured.BadInput("scenes: %d × %d pixels, expected sides from %d to %d", o.Width,
+			o.Height, smallest, largest)
 	}
 	if !(o.Difficulty >= 0 && o.Difficulty <= 5) {
-		return structured.BadInput("scenes: difficulty %v, expected a number from 0 (easy) to 5; 1 is the default", o.Difficulty)
+		return structured.BadInput("scenes: difficulty %v, expected a number from 0 (easy) to 5; 1 is the default",
+			o.Difficulty)
 	}
 	return nil
 }
@@ -91,7 +94,8 @@ func (p Part) image(i int, s Scene) annotations.Image {
 
 // newSet returns a set without images.
 func (p Part) newSet() *annotations.Set {
-	return &annotations.Set{Name: "scenes (" + p.Name + ")", Classes: []annotations.Class{{ID: 1, Name: Ladybird}, {ID: 2, Name: beetle}}}
+	return &annotations.Set{Name: "scenes (" + p.Name + ")",
+		Classes: []annotations.Class{{ID: 1, Name: Ladybird}, {ID: 2, Name: beetle}}}
 }
 
 // Draw draws all scenes into memory. scenes[i] belongs to set.Images[i], whose file does not exist.

@@ -66,7 +66,8 @@ func (c *canvas) clutter(side float64, rng *rand.Rand) {
 	f := newFrame(between(rng, 0, float64(c.width)), between(rng, 0, float64(c.height)),
 		side*math.Exp(between(rng, math.Log(0.06), math.Log(0.35))), 2*math.Pi*rng.Float64())
 	green := colour{between(rng, 0.1, 0.45), between(rng, 0.35, 0.65), between(rng, 0.08, 0.3)}
-	petal := []colour{{0.85, 0.25, 0.2}, {0.9, 0.5, 0.15}, {0.9, 0.8, 0.3}, {0.8, 0.45, 0.65}, {0.92, 0.9, 0.88}}[rng.IntN(5)].times(between(rng, 0.75, 1.05))
+	petal := []colour{{0.85, 0.25, 0.2}, {0.9, 0.5, 0.15}, {0.9, 0.8, 0.3}, {0.8, 0.45, 0.65},
+		{0.92, 0.9, 0.88}}[rng.IntN(5)].times(between(rng, 0.75, 1.05))
 	grey := colour{0.5, 0.48, 0.45}.times(between(rng, 0.5, 1.4))
 	switch rng.IntN(6) {
 	case 0, 1:
@@ -77,10 +78,12 @@ func (c *canvas) clutter(side float64, rng *rand.Rand) {
 		c.paint(f, 1.1, ellipse(0, 0, between(rng, 0.6, 1), 0.9), plain(grey), 1)
 	case 4:
 		f.unit *= 0.6
-		c.paint(f, 1.5, ellipse(0, 0, 1, 1), spotted(petal, petal.times(between(rng, 0.1, 0.5)), between(rng, 0.4, 0.7), 0.14), 1)
+		c.paint(f, 1.5, ellipse(0, 0, 1, 1),
+			spotted(petal, petal.times(between(rng, 0.1, 0.5)), between(rng, 0.4, 0.7), 0.14), 1)
 	case 5:
 		f.unit *= 0.6
-		c.paint(f, 1.5, rectangle(between(rng, 0.5, 1), 1), striped(petal.mix(green, 0.5), black, between(rng, 0.3, 0.6), 0.35), 1)
+		c.paint(f, 1.5, rectangle(between(rng, 0.5, 1), 1),
+			striped(petal.mix(green, 0.5), black, between(rng, 0.3, 0.6), 0.35), 1)
 	}
 }
 

@@ -25,7 +25,8 @@ func TestScenes(t *testing.T) {
 			t.Fatalf("an image of %d × %d", s.Image.Width, s.Image.Height)
 		}
 		for k, b := range s.Objects {
-			if inside, err := b.Box.Inside(o.Width, o.Height, ""); err != nil || inside != b.Box || (b.Class == Ladybird) != (k == 0) {
+			if inside, err := b.Box.Inside(o.Width, o.Height, ""); err != nil || inside != b.Box ||
+				(b.Class == Ladybird) != (k == 0) {
 				t.Fatalf("object %d of %d: %+v, %v", k, len(s.Objects), b, err)
 			}
 			if k > 0 && b.Box.IoU(s.Objects[0].Box) > 0.3 {
@@ -44,7 +45,8 @@ func TestScenesDiffer(t *testing.T) {
 	first := o.Parts()[0].scene(0)
 	other := o
 	other.Seed = 2
-	for name, s := range map[string]Scene{"number": o.Parts()[0].scene(1), "set": o.Parts()[1].scene(0), "seed": other.Parts()[0].scene(0)} {
+	for name, s := range map[string]Scene{"number": o.Parts()[0].scene(1), "set": o.Parts()[1].scene(0),
+		"seed": other.Parts()[0].scene(0)} {
 		if reflect.DeepEqual(s.Objects[0], first.Objects[0]) {
 			t.Errorf("another %s gives the same ladybird", name)
 		}
@@ -89,7 +91,8 @@ func TestWrite(t *testing.T) {
 				t.Errorf("%s, scene %d: %v, or another image than in memory", p.Name, i, err)
 			}
 			if e.Gold.Box != drawn.Images[i].Objects[0].Box || e.ID != drawn.Images[i].ID {
-				t.Errorf("%s, scene %d: box %v of image %d, expected %v", p.Name, i, e.Gold.Box, e.ID, drawn.Images[i].Objects[0].Box)
+				t.Errorf("%s, scene %d: box %v of image %d, expected %v", p.Name, i, e.Gold.Box, e.ID,
+					drawn.Images[i].Objects[0].Box)
 			}
 		}
 	}

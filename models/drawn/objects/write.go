@@ -39,7 +39,9 @@ func (p Part) write(dir string) error {
 		}
 		set.Images = append(set.Images, p.image(i, s))
 	}
-	return host.WriteFile(filepath.Join(dir, p.Name+".json"), func(w io.Writer) error { return annotations.WriteCOCO(w, set, "") })
+	return host.WriteFile(filepath.Join(dir, p.Name+".json"), func(w io.Writer) error {
+		return annotations.WriteCOCO(w, set, "")
+	})
 }
 
 // writeSheet draws four scenes at each of several difficulties.

@@ -66,7 +66,8 @@ func (f *face) letter(l int) *glyph {
 }
 
 var faces = []*face{
-	{ttf: goregular.TTF}, {ttf: gomedium.TTF}, {ttf: gobold.TTF}, {ttf: goitalic.TTF}, {ttf: gobolditalic.TTF}, {ttf: gomono.TTF},
+	{ttf: goregular.TTF}, {ttf: gomedium.TTF}, {ttf: gobold.TTF}, {ttf: goitalic.TTF},
+	{ttf: gobolditalic.TTF}, {ttf: gomono.TTF},
 	{ttf: gomonoitalic.TTF}, {ttf: gosmallcaps.TTF},
 }
 

@@ -25,8 +25,8 @@ var letterFields = [...]string{"id", "letter", "next_id", "word_id", "position",
 
 // ReadLetters reads words in the layout of Taskar's letter.data: one line per letter with the tab-separated columns id,
 // letter (a to z, or ? if unknown), next_id, word_id, position, fold and 128 pixels, row by row of 16 × 8, numbers from
-// 0 to 1. next_id is the id of the next line, or -1 at the end of a word; positions in a word count from 1. Either all letters are known or none; without
-// letters the data has no labels. Errors name the line. say decides on bad words.
+// 0 to 1. next_id is the id of the next line, or -1 at the end of a word; positions in a word count from 1. Either all
+// letters are known or none; without letters the data has no labels. Errors name the line. say decides on bad words.
 func ReadLetters(r io.Reader, name string, say *remarks.Remarks) (*Letters, error) {
 	in := host.NewLines(r, name)
 	d := &structured.Dataset{Name: name, Alphabet: letters(), Dim: letterPixels, Offsets: []int{0}}
@@ -62,7 +62,8 @@ func ReadLetters(r io.Reader, name string, say *remarks.Remarks) (*Letters, erro
 			err = in.Bad("word_id %d in fold %d inside word %d in fold %d; a word ends with next_id -1",
 				line.word, line.fold, previous.word, previous.fold)
 		case line.position != previous.position+1:
-			err = in.Bad("position %d in word %d, expected %d, one more than in the line before", line.position, line.word, previous.position+1)
+			err = in.Bad("position %d in word %d, expected %d, one more than in the line before", line.position,
+				line.word, previous.position+1)
 		}
 		if err != nil {
 			if err = say.Bad(err); err != nil {
@@ -110,13 +111,15 @@ func ReadLetters(r io.Reader, name string, say *remarks.Remarks) (*Letters, erro
 	}
 	switch {
 	case len(d.Labels) == 0:
-		return nil, structured.BadInput("%s: no letters, expected lines of %d tab-separated columns (letter.data)", name, len(letterFields)+letterPixels)
+		return nil, structured.BadInput("%s: no letters, expected lines of %d tab-separated columns (letter.data)", name,
+			len(letterFields)+letterPixels)
 	case inWord:
 		return nil, in.Bad("the file ends inside word %d; a word ends with next_id -1", previous.word)
 	case unknown == len(d.Labels):
 		d.Labels = nil
 	case unknown > 0:
-		return nil, structured.BadInput("%s: %d of %d letters are unknown (?), expected none or all", name, unknown, len(d.Labels))
+		return nil, structured.BadInput("%s: %d of %d letters are unknown (?), expected none or all",
+			name, unknown, len(d.Labels))
 	}
 	return l, nil
 }
@@ -134,7 +137,8 @@ func (l *Letters) known(say *remarks.Remarks) (*Letters, error) {
 	some := &Letters{}
 	for i, fold := range l.Folds {
 		if slices.Contains(l.Gold(i), -1) {
-			if err := say.Bad(structured.BadInput("%s: an unknown letter (?), and those of other words are known", l.Where(i))); err != nil {
+			if err := say.Bad(structured.BadInput("%s: an unknown letter (?), and those of other words are known",
+				l.Where(i))); err != nil {
 				return nil, err
 			}
 			continue
@@ -156,7 +160,8 @@ func (l *letterLine) parse(in *host.Lines, text []byte, pixels []float32) ([]flo
 	const columns = len(letterFields) + letterPixels
 	text = bytes.TrimRight(text, "\t ")
 	if n := bytes.Count(text, []byte{'\t'}) + 1; n != columns {
-		return pixels, in.Bad("%d columns, expected %d (id letter next_id word_id position fold and %d pixels, tab-separated)",
+		return pixels, in.Bad("%d columns, expected %d (id letter next_id word_id position fold and %d "+
+			"pixels, tab-separated)",
 			n, columns, letterPixels)
 	}
 	for c := range columns {
@@ -205,7 +210,8 @@ func (l *Letters) Split(fold int) (train, test *structured.Dataset, err error) {
 		}
 	}
 	if len(out) == 0 || len(in) == 0 {
-		return nil, nil, structured.BadInput("%s: holding out fold %d leaves %d training and %d test words; its folds go from %d to %d",
+		return nil, nil, structured.BadInput("%s: holding out fold %d leaves %d training and %d test words; its "+
+			"folds go from %d to %d",
 			l.Name, fold, len(in), len(out), lo, hi)
 	}
 	return l.Subset(in), l.Subset(out), nil

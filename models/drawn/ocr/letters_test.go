@@ -88,7 +88,8 @@ func TestReadLetters(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(l.Offsets, []int{0, 2, 3, 5}) || !reflect.DeepEqual(l.Labels, []int32{0, 1, 2, 3, 3}) ||
-		!reflect.DeepEqual(l.Folds, []int{4, 5, 6}) || l.Where(2) != "letter.data:4" || l.Features[0] != 0 || l.Features[1] != 1 {
+		!reflect.DeepEqual(l.Folds, []int{4, 5, 6}) || l.Where(2) != "letter.data:4" ||
+		l.Features[0] != 0 || l.Features[1] != 1 {
 		t.Errorf("got %+v", l)
 	}
 	train, test, err := l.Split(5)
@@ -114,14 +115,18 @@ func TestReadLettersErrors(t *testing.T) {
 		{good + "1\ta\t2\n", "x:3: 3 columns, expected 134"},
 		{strings.Replace(good, "\tb\t", "\tB\t", 1), `x:2: letter "B", expected a to z`},
 		{strings.Replace(good, "\tb\t", "\t?\t", 1), "x: 1 of 2 letters are unknown"},
-		{strings.Replace(good, "\t0\t1\t0\t1", "\t0\t1\t0\t1.5", 1), `x:1: pixel p_0_3 is "1.5", expected a number from 0 to 1`},
+		{strings.Replace(good, "\t0\t1\t0\t1", "\t0\t1\t0\t1.5", 1),
+			`x:1: pixel p_0_3 is "1.5", expected a number from 0 to 1`},
 		{strings.Replace(good, "\t1\t0\t1", "\t1\t0\tNaN", 1), `x:1: pixel p_0_3 is "NaN"`},
 		{strings.Replace(good, "1\ta\t2\t1", "1\ta\t2\tone", 1), `x:1: word_id is "one", expected an integer`},
 		{strings.Replace(good, "2\tb\t-1\t1", "2\tb\t-1\t7", 1), "x:2: word_id 7 in fold 0 inside word 1 in fold 0"},
-		{strings.Replace(good, "2\tb\t-1\t1\t2\t0", "2\tb\t-1\t1\t2\t3", 1), "x:2: word_id 1 in fold 3 inside word 1 in fold 0"},
+		{strings.Replace(good, "2\tb\t-1\t1\t2\t0", "2\tb\t-1\t1\t2\t3", 1),
+			"x:2: word_id 1 in fold 3 inside word 1 in fold 0"},
 		{strings.Replace(good, "2\tb\t-1\t1", "3\tb\t-1\t1", 1), "x:2: id 3, expected 2, the next_id of the line before"},
-		{strings.Replace(good, "2\tb\t-1\t1\t2", "2\tb\t-1\t1\t3", 1), "x:2: position 3 in word 1, expected 2, one more than in the line before"},
-		{strings.Replace(good, "1\ta\t2\t1\t1", "1\ta\t2\t1\t0", 1), "x:1: position 0 at the beginning of word 1, expected 1"},
+		{strings.Replace(good, "2\tb\t-1\t1\t2", "2\tb\t-1\t1\t3", 1), "x:2: position 3 in word 1, expected 2, one more " +
+			"than in the line before"},
+		{strings.Replace(good, "1\ta\t2\t1\t1", "1\ta\t2\t1\t0", 1),
+			"x:1: position 0 at the beginning of word 1, expected 1"},
 		{strings.Replace(good, "2\tb\t-1", "2\tb\t3", 1), "x:2: the file ends inside word 1"},
 	} {
 		_, err := ReadLetters(strings.NewReader(test.text), "x", nil)
@@ -210,9 +215,11 @@ func TestWordsLeftOut(t *testing.T) {
 		text string
 		want []int // lengths
 	}{
-		"first letter": {with(0, "1\tA"+lines[0][3:]), []int{1, 2, 1}}, "last letter": {with(4, strings.Replace(lines[4], "\t0", "\t7", 1)), []int{2, 1, 1}},
-		"no last letter": {with(1, ""), []int{1, 2, 1}}, "columns": {with(2, "x\n"), []int{2, 2, 1}}, "unknown": {with(3, strings.Replace(lines[3], "\td\t", "\t?\t", 1)), []int{2, 1, 1}},
-		"end": {strings.Join(lines[:4], ""), []int{2, 1}},
+		"first letter":   {with(0, "1\tA"+lines[0][3:]), []int{1, 2, 1}},
+		"last letter":    {with(4, strings.Replace(lines[4], "\t0", "\t7", 1)), []int{2, 1, 1}},
+		"no last letter": {with(1, ""), []int{1, 2, 1}}, "columns": {with(2, "x\n"), []int{2, 2, 1}},
+		"unknown": {with(3, strings.Replace(lines[3], "\td\t", "\t?\t", 1)), []int{2, 1, 1}},
+		"end":     {strings.Join(lines[:4], ""), []int{2, 1}},
 	} {
 		say := remarks.New(true)
 		l, err := ReadLetters(strings.NewReader(c.text), "x", say)
@@ -224,7 +231,8 @@ func TestWordsLeftOut(t *testing.T) {
 		for i := range l.Len() {
 			got = append(got, l.Length(i))
 		}
-		if !slices.Equal(got, c.want) || len(l.Folds) != len(got) || len(l.Features) != l.Positions()*l.Dim || len(l.Labels) != l.Positions() {
+		if !slices.Equal(got, c.want) || len(l.Folds) != len(got) || len(l.Features) != l.Positions()*l.Dim ||
+			len(l.Labels) != l.Positions() {
 			t.Errorf("%s: words of %v letters, expected %v; %q", name, got, c.want, say.Reasons())
 		}
 		if _, err := ReadLetters(strings.NewReader(c.text), "x", nil); !structured.IsBadInput(err) {
@@ -239,7 +247,8 @@ func TestSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for fold, want := range map[int]string{7: "fold 7 leaves 1 training and 0 test words; its folds go from 3 to 3", 3: "fold 3 leaves 0 training and 1 test words"} {
+	for fold, want := range map[int]string{7: "fold 7 leaves 1 training and 0 test words; its folds go from 3 to 3",
+		3: "fold 3 leaves 0 training and 1 test words"} {
 		if _, _, err := l.Split(fold); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %s", err, want)
 		}

@@ -60,7 +60,8 @@ func (o TextLines) Set(set int) []Line {
 		for range rng.IntN(3) {
 			text += " " + words.Draw(rng)
 		}
-		all[i] = Line{fmt.Sprintf("%s-%04d.png", LineSets[set], i+1), newHand(o.Difficulty, rng).line(text, o.Difficulty, rng), text}
+		all[i] = Line{fmt.Sprintf("%s-%04d.png", LineSets[set], i+1),
+			newHand(o.Difficulty, rng).line(text, o.Difficulty, rng), text}
 	}
 	return all
 }
@@ -79,7 +80,8 @@ func WriteTextLines(dir string, o TextLines) error {
 		var list strings.Builder
 		for _, l := range o.Set(set) {
 			fmt.Fprintf(&list, "%s\t%s\n", l.Name, l.Text)
-			if err := host.WriteFile(filepath.Join(folder, l.Name), func(w io.Writer) error { return png.Encode(w, l.Image) }); err != nil {
+			if err := host.WriteFile(filepath.Join(folder, l.Name),
+				func(w io.Writer) error { return png.Encode(w, l.Image) }); err != nil {
 				return err
 			}
 		}

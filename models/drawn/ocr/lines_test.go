@@ -30,7 +30,8 @@ func TestTextLines(t *testing.T) {
 		for _, p := range l.Image.Pix {
 			ink += 1 - float64(p)/255
 		}
-		if b := l.Image.Bounds(); b.Dy() != letterRows || float64(b.Dx()) < 2*letters || float64(b.Dx()) > 14*float64(len(l.Text))+10 || ink < 4*letters {
+		if b := l.Image.Bounds(); b.Dy() != letterRows || float64(b.Dx()) < 2*letters ||
+			float64(b.Dx()) > 14*float64(len(l.Text))+10 || ink < 4*letters {
 			t.Errorf("%q: %v, ink %g", l.Text, b, ink)
 		}
 	}

@@ -41,7 +41,8 @@ func (o OCRWords) Validate() error {
 		}
 	}
 	if !(o.Difficulty >= 0 && o.Difficulty <= 10) {
-		return structured.BadInput("OCR words: difficulty %v, expected a number from 0 (clean) to 10; 1 is the default", o.Difficulty)
+		return structured.BadInput("OCR words: difficulty %v, expected a number from 0 (clean) to 10; 1 is the default",
+			o.Difficulty)
 	}
 	return nil
 }
@@ -51,7 +52,8 @@ func (o OCRWords) Validate() error {
 // A field out of range counts as the nearest value in range.
 func (o OCRWords) Generate() (train, dev, test *structured.Dataset) {
 	all, trainingWords := sentences.NewWordSampler(sentences.English()), sentences.NewWordSampler(o.trainingWords())
-	return o.split("train", 0, o.Train, trainingWords), o.split("dev", 1, o.Dev, trainingWords), o.split("test", 2, o.Test, all)
+	return o.split("train", 0, o.Train, trainingWords), o.split("dev", 1, o.Dev, trainingWords),
+		o.split("test", 2, o.Test, all)
 }
 
 // trainingWords returns the words that may occur in the training and development sets.

@@ -127,7 +127,9 @@ func WriteOCR(dir string, o OCRWords) error {
 		d    *structured.Dataset
 	}{{"train", train}, {"dev", dev}, {"test", test}} {
 		path := filepath.Join(dir, split.name)
-		if err := host.WriteFile(path+".data", func(w io.Writer) error { return WriteLetters(w, split.d, fold) }); err != nil {
+		if err := host.WriteFile(path+".data", func(w io.Writer) error {
+			return WriteLetters(w, split.d, fold)
+		}); err != nil {
 			return err
 		}
 		if err := writeWordSheet(path+".png", split.d); err != nil {

@@ -83,7 +83,8 @@ type words struct {
 }
 
 func sentence(b *treebank.Treebank, i int, tree trees.Tree) *brackets.Node {
-	s := &words{form: b.Column(i, treebank.Form), tag: b.Column(i, treebank.UPOS), relation: make([]string, tree.Len()), dependents: make([][]int, tree.Len())}
+	s := &words{form: b.Column(i, treebank.Form), tag: b.Column(i, treebank.UPOS), relation: make([]string, tree.Len()),
+		dependents: make([][]int, tree.Len())}
 	root := 0
 	for t, head := range tree.Heads {
 		s.relation[t], _, _ = strings.Cut(b.Names.Name(tree.Relations[t]), ":")
@@ -156,7 +157,9 @@ func (s *words) nounPhrase(t int) *brackets.Node {
 	if !ok || d != first(s, t) {
 		return s.flat("NP", t, nil)
 	}
-	return &brackets.Node{Label: "PP", Children: []*brackets.Node{s.phrase(d), s.flat("NP", t, func(other int) bool { return other == d })}}
+	return &brackets.Node{Label: "PP", Children: []*brackets.Node{s.phrase(d), s.flat("NP", t, func(other int) bool {
+		return other == d
+	})}}
 }
 
 // first returns the first word of the phrase of t.

@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/models/drawn/dependencies"
 )
 
-// Trees have the words of the sentences in order; every sentence is a clause, and phrases of several kinds occur. The same seed draws the same.
+// Trees have the words of the sentences in order; every sentence is a clause, and phrases of several kinds occur. The
+// same seed draws the same.
 func TestDraw(t *testing.T) {
 	sizes := []int{60, 3, 4}
 	all, err := Draw(sizes, 0, 7)
@@ -30,7 +31,8 @@ func TestDraw(t *testing.T) {
 		if !slices.Equal(words, b.Column(i, 1)) || !slices.Equal(tags, b.Column(i, 3)) {
 			t.Errorf("sentence %d: %q, want %q", i, words, b.Column(i, 1))
 		}
-		if tree.Label != "TOP" || len(tree.Children) != 1 || tree.Children[0].Label != "S" && tree.Children[0].Label != "SBAR" {
+		if tree.Label != "TOP" || len(tree.Children) != 1 || tree.Children[0].Label != "S" &&
+			tree.Children[0].Label != "SBAR" {
 			t.Errorf("%s", tree.Append(nil))
 		}
 		for _, label := range []string{"(NP ", "(VP ", "(PP ", "(S "} {

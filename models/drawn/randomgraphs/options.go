@@ -36,7 +36,8 @@ func (o Options) validate() error {
 	case o.Classes < 2 || o.Classes > mostClasses:
 		return structured.BadInput("graphs: %d classes, expected 2 to %d", o.Classes, mostClasses)
 	case !(o.Difficulty >= 0 && o.Difficulty <= 5):
-		return structured.BadInput("graphs: difficulty %v, expected a number from 0 (no noise) to 5; 1 is the default", o.Difficulty)
+		return structured.BadInput("graphs: difficulty %v, expected a number from 0 (no noise) to 5; 1 is the default",
+			o.Difficulty)
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ func TestShapes(t *testing.T) {
 		}
 		o.Train = 1
 		one, _, _, _ := o.Draw()
-		if n := one.Positions(); !reflect.DeepEqual(one.Features, train.Features[:n*o.Classes]) || !reflect.DeepEqual(one.Graphs[0], train.Graphs[0]) {
+		if n := one.Positions(); !reflect.DeepEqual(one.Features, train.Features[:n*o.Classes]) ||
+			!reflect.DeepEqual(one.Graphs[0], train.Graphs[0]) {
 			t.Fatal("a graph depends on how many there are")
 		}
 		for i, g := range train.Graphs {
@@ -92,7 +93,8 @@ func TestWrite(t *testing.T) {
 	}
 	defer f.Close()
 	got, err := arrays.Graphs{}.Read(f, want.Name)
-	if err != nil || !reflect.DeepEqual(got.Graphs, want.Graphs) || !reflect.DeepEqual(got.Labels, want.Labels) || !reflect.DeepEqual(got.Features, want.Features) ||
+	if err != nil || !reflect.DeepEqual(got.Graphs, want.Graphs) || !reflect.DeepEqual(got.Labels, want.Labels) ||
+		!reflect.DeepEqual(got.Features, want.Features) ||
 		!reflect.DeepEqual(got.Tables, want.Tables) {
 		t.Errorf("%v: got %+v\nwant %+v", err, got, want)
 	}

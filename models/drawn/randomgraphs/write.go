@@ -27,7 +27,9 @@ func Write(dir string, o Options) error {
 		if part.d == nil {
 			continue
 		}
-		err := host.WriteFile(filepath.Join(dir, part.name+".npz"), func(w io.Writer) error { return arrays.WriteGraphs(w, part.d) })
+		err := host.WriteFile(filepath.Join(dir, part.name+".npz"), func(w io.Writer) error {
+			return arrays.WriteGraphs(w, part.d)
+		})
 		if err != nil {
 			return err
 		}

@@ -76,8 +76,8 @@ func fit(d *structured.Dataset, passes int) *logistic {
 	return m
 }
 
-// predict labels the cells of example i: each alone, or, with weight above 0, with its neighbours, whose labels count as much as the border
-// is long (mean field of a Potts model).
+// predict labels the cells of example i: each alone, or, with weight above 0, with its neighbours, whose labels count
+// as much as the border is long (mean field of a Potts model).
 func (m *logistic) predict(d *structured.Dataset, i int, weight float64) []int32 {
 	n := d.Length(i)
 	p := make([]float64, n*m.labels)
@@ -120,7 +120,8 @@ func TestNeighboursHelp(t *testing.T) {
 		o := DefaultOptions()
 		o.Train, o.Test, o.Classes = 25, 15, classes
 		read := func(p Part) *structured.Dataset {
-			d, err := segmentation.Reader{Division: segmentation.DefaultDivision(), Labels: o.Labels()}.Read(context.Background(), p)
+			d, err := segmentation.Reader{Division: segmentation.DefaultDivision(),
+				Labels: o.Labels()}.Read(context.Background(), p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,10 +141,12 @@ func TestNeighboursHelp(t *testing.T) {
 		alone := score(func(i int) []int32 { return m.predict(test, i, 0) })
 		together := score(func(i int) []int32 { return m.predict(test, i, 1.2) })
 		gold := accuracy(score(test.Gold))
-		t.Logf("%d classes: all ground %.3f, gold labels of cells %.3f, cells alone\n%swith neighbours\n%s", classes, chance, gold, alone.Table(), together.Table())
+		t.Logf("%d classes: all ground %.3f, gold labels of cells %.3f, cells alone\n%swith neighbours\n%s", classes, chance,
+			gold, alone.Table(), together.Table())
 		a, b := accuracy(alone), accuracy(together)
 		if a < chance+0.12 || a > 0.9 || b < a+0.03 || gold < 0.96 {
-			t.Errorf("%d classes: accuracy of ground everywhere %.3f, cells alone %.3f, with neighbours %.3f, of the gold labels of cells %.3f", classes, chance, a, b, gold)
+			t.Errorf("%d classes: accuracy of ground everywhere %.3f, cells alone %.3f, with neighbours %.3f, of the "+
+				"gold labels of cells %.3f", classes, chance, a, b, gold)
 		}
 	}
 }

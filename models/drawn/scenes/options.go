@@ -39,11 +39,13 @@ func (o Options) Validate() error {
 	}
 	switch {
 	case min(o.Width, o.Height) < smallest || max(o.Width, o.Height) > largest:
-		return structured.BadInput("scenes: %d × %d pixels, expected sides from %d to %d", o.Width, o.Height, smallest, largest)
+		return structured.BadInput("scenes: %d × %d pixels, expected sides from %d to %d", o.Width,
+			o.Height, smallest, largest)
 	case o.Classes != 2 && o.Classes != 4:
 		return structured.BadInput("scenes: %d classes, expected 2 or 4", o.Classes)
 	case !(o.Difficulty >= 0 && o.Difficulty <= 5):
-		return structured.BadInput("scenes: difficulty %v, expected a number from 0 (easy) to 5; 1 is the default", o.Difficulty)
+		return structured.BadInput("scenes: difficulty %v, expected a number from 0 (easy) to 5; 1 is the default",
+			o.Difficulty)
 	}
 	return nil
 }

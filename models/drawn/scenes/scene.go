@@ -87,7 +87,8 @@ type moss struct {
 func newMoss(o Options, rng *rand.Rand) *moss {
 	// With moss on share (C−1)/C of the pixels, what a pixel looks like would say nothing about its class.
 	share := 0.9 * (1 - 1/float64(o.Classes)) * (1 - math.Exp(-o.Difficulty))
-	m := &moss{where: blotches(o.Width, o.Height, rng), which: blotches(o.Width, o.Height, rng), above: math.Sqrt2 * math.Erfinv(1-2*share)}
+	m := &moss{where: blotches(o.Width, o.Height, rng), which: blotches(o.Width, o.Height, rng),
+		above: math.Sqrt2 * math.Erfinv(1-2*share)}
 	for class := range o.Classes {
 		m.looks = append(m.looks, newSurface(class, 0, 0, 2*math.Pi*rng.Float64(), o.Difficulty, rng))
 	}

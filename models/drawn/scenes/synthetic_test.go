@@ -24,14 +24,16 @@ func TestScenes(t *testing.T) {
 		o.Difficulty = rapid.Float64Range(0, 5).Draw(t, "difficulty")
 		p := o.Parts()[rapid.IntRange(0, 2).Draw(t, "part")]
 		m, mask := p.scene(3)
-		if m.Width != o.Width || m.Height != o.Height || len(m.Pixels) != 3*o.Width*o.Height || mask.Width != o.Width || len(mask.Labels) != o.Width*o.Height {
+		if m.Width != o.Width || m.Height != o.Height || len(m.Pixels) != 3*o.Width*o.Height || mask.Width != o.Width ||
+			len(mask.Labels) != o.Width*o.Height {
 			t.Fatalf("an image of %d × %d", m.Width, m.Height)
 		}
 		if err := mask.Check(o.Classes, "mask", ""); err != nil {
 			t.Fatal(err)
 		}
 		for i, l := range mask.Labels { // labels meet only across void pixels
-			if right := i + 1; l != masks.Void && right%o.Width > 0 && mask.Labels[right] != masks.Void && mask.Labels[right] != l {
+			if right := i + 1; l != masks.Void && right%o.Width > 0 && mask.Labels[right] != masks.Void &&
+				mask.Labels[right] != l {
 				t.Fatalf("pixel %d has label %d, the next one %d", i, l, mask.Labels[right])
 			}
 		}
@@ -129,7 +131,8 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		read := func(source segmentation.Source) *structured.Dataset {
-			d, err := segmentation.Reader{Division: segmentation.DefaultDivision(), Labels: names}.Read(context.Background(), source)
+			d, err := segmentation.Reader{Division: segmentation.DefaultDivision(), Labels: names}.Read(context.Background(),
+				source)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,7 +154,9 @@ func TestOptions(t *testing.T) {
 	}
 	for _, change := range []func(o *Options){
 		func(o *Options) { o.Dev = -1 }, func(o *Options) { o.Width = 15 }, func(o *Options) { o.Height = 5000 },
-		func(o *Options) { o.Classes = 3 }, func(o *Options) { o.Difficulty = -0.1 }, func(o *Options) { o.Difficulty = math.NaN() },
+		func(o *Options) { o.Classes = 3 }, func(o *Options) { o.Difficulty = -0.1 }, func(o *Options) {
+			o.Difficulty = math.NaN()
+		},
 	} {
 		o := DefaultOptions()
 		change(&o)

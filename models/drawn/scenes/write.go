@@ -50,7 +50,8 @@ func (p Part) write(dir string) error {
 	for i := range p.Scenes {
 		m, mask := p.scene(i)
 		name := p.id(i) + ".png"
-		if err := host.WriteFile(filepath.Join(dir, "images", name), func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
+		if err := host.WriteFile(filepath.Join(dir, "images", name),
+			func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
 			return err
 		}
 		if err := mask.Write(filepath.Join(dir, "masks", name)); err != nil {
@@ -68,7 +69,8 @@ func (o Options) writeSheet(path string) error {
 		for i := range 2 {
 			m, mask := o.Parts()[0].scene(i)
 			sheet.Panels = append(sheet.Panels,
-				regionpicture.Panel{Image: m, Caption: fmt.Sprintf("scene %d, difficulty %v", i+1, level)}, regionpicture.Panel{Image: regionpicture.Flat(mask), Caption: "mask (void is white)"})
+				regionpicture.Panel{Image: m, Caption: fmt.Sprintf("scene %d, difficulty %v", i+1, level)},
+				regionpicture.Panel{Image: regionpicture.Flat(mask), Caption: "mask (void is white)"})
 		}
 	}
 	return sheet.Write(path)

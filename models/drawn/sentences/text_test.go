@@ -177,7 +177,8 @@ func TestSentenceGrammar(t *testing.T) {
 
 func TestParseGrammar(t *testing.T) {
 	g := parseGrammar("# no: rule\n\na 2: {X $b? } ./P\na: 1/2/N?\nb/Q: u v w\n")
-	way := []grammarItem{{kind: entityItem, text: "X"}, {kind: symbolItem, text: "b", maybe: true}, {kind: endItem}, {kind: wordItem, text: ".", pos: "P"}}
+	way := []grammarItem{{kind: entityItem, text: "X"}, {kind: symbolItem, text: "b", maybe: true}, {kind: endItem},
+		{kind: wordItem, text: ".", pos: "P"}}
 	want := [][]grammarItem{way, way, {{kind: wordItem, text: "1/2", pos: "N", maybe: true}}}
 	if len(g) != 2 || !slices.EqualFunc(g["a"].ways, want, slices.Equal) || len(g["b"].ways) != 3 ||
 		g["b"].ways[2][0] != (grammarItem{kind: wordItem, text: "w", pos: "Q"}) {

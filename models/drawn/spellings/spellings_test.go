@@ -75,7 +75,8 @@ func TestWordsOfASeed(t *testing.T) {
 	if few.Len() != 2 || many.Len() != 5 || word(few, 1) != word(many, 1) || word(many, 0) == word(many, 1) {
 		t.Errorf("%d and %d words: %s and %s", few.Len(), many.Len(), word(few, 1), word(many, 1))
 	}
-	for name, other := range map[string]*alignments.Corpus{"set": Draw([]int{2, 2, 2}, 2, 3), "seed": Draw([]int{2, 2, 2}, 1, 4)} {
+	for name, other := range map[string]*alignments.Corpus{"set": Draw([]int{2, 2, 2}, 2, 3),
+		"seed": Draw([]int{2, 2, 2}, 1, 4)} {
 		if word(other, 0) == word(few, 0) && word(other, 1) == word(few, 1) {
 			t.Errorf("another %s has the same words", name)
 		}

@@ -76,7 +76,8 @@ func (c *chain) forward() string {
 	if c.perPosition {
 		edge = loop.each("edge", format.Float, edge, false)
 	}
-	due := c.of("And", c.of("Equal", c.of("Mod", c.positions(), c.int(rebase)), c.int(0)), c.of("Greater", c.positions(), c.int(0)))
+	due := c.of("And", c.of("Equal", c.of("Mod", c.positions(), c.int(rebase)), c.int(0)),
+		c.of("Greater", c.positions(), c.int(0)))
 	due = loop.each("rebase", format.Bool, c.of("Unsqueeze", due, c.ints(0)), false)
 	steps := loop.of("Add", loop.of("Unsqueeze", before, c.ints(1)), edge) // [B×Y to×Y from]
 	next := loop.of("Add", node, loop.of("Where", first, c.float(0), loop.max(steps, -1, false)))

@@ -38,7 +38,8 @@ func (n *network) gatherCharacters(at int, s *graph.Step, o graph.Gather) {
 	switch ids := n.wordsOfCharacters(); o.Index.Kind {
 	case graph.IndexCharacters:
 		known := n.of("Max", ids, n.int(0))
-		y := n.of("Where", n.of("Unsqueeze", n.written(), n.ints(2)), n.gather(n.in(x, n.flow.Steps[x].N/c, c), known, 0), n.float(0))
+		y := n.of("Where", n.of("Unsqueeze", n.written(), n.ints(2)), n.gather(n.in(x, n.flow.Steps[x].N/c, c), known, 0),
+			n.float(0))
 		n.set(at, n.reshape(y, -1, c), chars, c)
 	case graph.IndexCharacterWindow:
 		y := n.of("Where", n.of("Unsqueeze", n.written(), n.ints(2)), n.byWord(n.in(x, chars, c), c), n.float(0))

@@ -151,14 +151,16 @@ func (l *loop) out(name, x string, kind format.DataType, back bool) string {
 // close adds the loop to the graph.
 func (l *loop) close() {
 	name := l.name("step")
-	body := &format.Graph{Name: name, Nodes: l.nodes, Inputs: append(l.states, l.items...), Outputs: append(l.nexts, l.results...)}
+	body := &format.Graph{Name: name, Nodes: l.nodes, Inputs: append(l.states, l.items...),
+		Outputs: append(l.nexts, l.results...)}
 	var outputs []string
 	for range l.states {
 		outputs = append(outputs, l.name("state_after"))
 	}
 	l.outside.addMany(append(outputs, l.outputs...), "Scan", append(l.initial, l.read...), subgraph("body", body),
-		integer("num_scan_inputs", len(l.read)), integers("scan_input_axes", l.axes...), integers("scan_input_directions", l.itemsBack...),
-		integers("scan_output_axes", l.outputAxes...), integers("scan_output_directions", l.resultsBack...))
+		integer("num_scan_inputs", len(l.read)), integers("scan_input_axes", l.axes...),
+		integers("scan_input_directions", l.itemsBack...), integers("scan_output_axes", l.outputAxes...),
+		integers("scan_output_directions", l.resultsBack...))
 }
 
 // untyped describes an array of the body of a loop, whose shape runtimes infer.

@@ -42,7 +42,8 @@ func patches(pattern []int32, pixels int) (height, width int, ok bool) {
 func (n *network) convolved(at int, s *graph.Step, o graph.MatMul) bool {
 	x, y := s.Args[0], s.Args[1]
 	g, ok := n.flow.Steps[x].Op.(graph.Gather)
-	if !ok || g.Index.Kind != graph.IndexPattern || o.Batch != 1 || o.TransA || o.TransB || o.K != 9*g.Cols || !n.flow.Steps[y].Rows.Free() {
+	if !ok || g.Index.Kind != graph.IndexPattern || o.Batch != 1 || o.TransA || o.TransB || o.K != 9*g.Cols ||
+		!n.flow.Steps[y].Rows.Free() {
 		return false
 	}
 	height, width, ok := patches(g.Index.Fixed, g.Index.Rows)

@@ -61,7 +61,8 @@ func (d Decoder) Encode() ([]byte, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	g := &format.Graph{Name: "dsp", Nodes: in.nodes, Initializers: in.initializers, Inputs: in.declared, Outputs: in.outputs}
+	g := &format.Graph{Name: "dsp", Nodes: in.nodes, Initializers: in.initializers,
+		Inputs: in.declared, Outputs: in.outputs}
 	var content bytes.Buffer
 	err := format.Write(&content, fileOf(g, describe(Summary{Decoded: true})))
 	return content.Bytes(), err

@@ -12,7 +12,8 @@ import (
 
 // A decoder finds the best of all label sequences, and the marginals, of the positions where the mask is true.
 func TestDecoder(t *testing.T) {
-	masks := [][]bool{{true, true, true, true, true}, {true, true, false, false, false}, {false, true, false, true, true}, {false, false, false, false, true}, make([]bool, 5)}
+	masks := [][]bool{{true, true, true, true, true}, {true, true, false, false, false}, {false, true, false, true, true},
+		{false, false, false, false, true}, make([]bool, 5)}
 	const Y, T = 3, 5
 	B := len(masks)
 	for _, perPosition := range []bool{false, true} {
@@ -42,7 +43,8 @@ func TestDecoder(t *testing.T) {
 				mask.x[b*T+i] = truth(masks[b][i])
 			}
 		}
-		got := run(t, file.Graph, map[string]tensor{"dsp/node": node, "dsp/edge": edge, "dsp/start": start, "dsp/end": end, "dsp/mask": mask})
+		got := run(t, file.Graph, map[string]tensor{"dsp/node": node, "dsp/edge": edge, "dsp/start": start,
+			"dsp/end": end, "dsp/mask": mask})
 		for b := range B {
 			var kept []int
 			for i, here := range masks[b] {

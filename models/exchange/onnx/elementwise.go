@@ -10,8 +10,9 @@ import (
 
 // plainUnaries are the functions of one number that ONNX has, by the names of graph.Unary.
 var plainUnaries = map[string]string{
-	"neg": "Neg", "abs": "Abs", "sign": "Sign", "ceil": "Ceil", "floor": "Floor", "sin": "Sin", "cos": "Cos", "exp": "Exp", "ln": "Log",
-	"sqrt": "Sqrt", "inv": "Reciprocal", "tanh": "Tanh", "sigmoid": "Sigmoid", "softplus": "Softplus", "relu": "Relu", "elu": "Elu",
+	"neg": "Neg", "abs": "Abs", "sign": "Sign", "ceil": "Ceil", "floor": "Floor", "sin": "Sin", "cos": "Cos",
+	"exp": "Exp", "ln": "Log", "sqrt": "Sqrt", "inv": "Reciprocal", "tanh": "Tanh",
+	"sigmoid": "Sigmoid", "softplus": "Softplus", "relu": "Relu", "elu": "Elu",
 }
 
 // binaries are the functions of two numbers, by the names of graph.Binary.

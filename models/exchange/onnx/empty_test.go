@@ -35,7 +35,8 @@ func TestEmptyBatches(t *testing.T) {
 		c.Net, c.Encoder, c.Pieces, c.EncoderCache = "linear", encodedtest.Folder(t, "deberta-v2"), "mean", "none"
 		c.Train = trainFile(t, strings.Repeat(sentences, 3))
 	}), Options{})
-	for name, d := range map[string]Decoder{"decoder": {Labels: 2}, "decoder of steps": {Labels: 2, PerPosition: true, Marginals: true}} {
+	for name, d := range map[string]Decoder{"decoder": {Labels: 2},
+		"decoder of steps": {Labels: 2, PerPosition: true, Marginals: true}} {
 		content, err := d.Encode()
 		if err != nil {
 			t.Fatal(err)

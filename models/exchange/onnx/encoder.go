@@ -28,10 +28,12 @@ func (in *inputs) encoderRows() string {
 	first := in.input(inputFirstPieces, format.Int64, dimBatch, dimTime)
 	in.sized(first)
 	of := &inputs{builder: in.builder, made: map[string]string{
-		inputLengths: in.input(inputPieceLengths, format.Int64, dimBatch), inputWords: in.of("Unsqueeze", ids, in.ints(2)), "size": in.of("Shape", ids),
+		inputLengths: in.input(inputPieceLengths, format.Int64, dimBatch), inputWords: in.of("Unsqueeze", ids, in.ints(2)),
+		"size": in.of("Shape", ids),
 	}}
 	e := r.Encoder
-	n := &network{inputs: of, name: "encoder", layout: e.Layout(), shape: graph.Input{Vocab: []int{e.Vocabulary()}}, w: in.encoderWeights, flow: flow, most: e.Positions()}
+	n := &network{inputs: of, name: "encoder", layout: e.Layout(), shape: graph.Input{Vocab: []int{e.Vocabulary()}},
+		w: in.encoderWeights, flow: flow, most: e.Positions()}
 	parts, err := n.translate()
 	if err != nil {
 		in.fail(err)
@@ -54,7 +56,8 @@ func (in *inputs) encoderRows() string {
 func (in *inputs) means(rows, places, first string) string {
 	counts := in.of("Unsqueeze", in.input(inputPieceCounts, format.Int64, dimBatch, dimTime), in.ints(2))
 	begin := in.of("Unsqueeze", first, in.ints(2))
-	within := in.of("And", in.of("GreaterOrEqual", places, begin), in.of("Less", places, in.of("Add", begin, counts))) // [B×T×P]
+	// [B×T×P]
+	within := in.of("And", in.of("GreaterOrEqual", places, begin), in.of("Less", places, in.of("Add", begin, counts)))
 	shares := in.of("Div", in.cast(within, format.Float), in.cast(in.of("Max", counts, in.int(1)), format.Float))
 	return in.of("MatMul", shares, rows)
 }

@@ -59,7 +59,8 @@ func batch(d *structured.Dataset) map[string]tensor {
 	if c := d.Characters; c != nil {
 		each(array(inputCharacters, 32, -1), func(t int) []float64 { return floats(c.Ids[c.Offsets[t]:c.Offsets[t+1]]) })
 	}
-	for name, x := range map[string]*structured.Sparse{inputAttributes: d.Attributes, "edge_" + inputAttributes: d.EdgeAttributes} {
+	for name, x := range map[string]*structured.Sparse{inputAttributes: d.Attributes,
+		"edge_" + inputAttributes: d.EdgeAttributes} {
 		if x == nil {
 			continue
 		}
@@ -90,16 +91,21 @@ var decoded = []struct {
 	{"crf of a scheme", net("auto", func(c *config.Config) { c.Constraints = "iob2" })},
 	{"crf of steps", net("auto", func(c *config.Config) { c.Features, c.Template = "auto", "testdata/steps.template" })},
 	{"crf of dense features, too", func(c *config.Config) { c.Net, c.Dense = "linear", "features" }},
-	{"crf of dense features, standardised", func(c *config.Config) { c.Net, c.Dense, c.Features = "linear", "features", "none" }},
+	{"crf of dense features, standardised", func(c *config.Config) {
+		c.Net, c.Dense, c.Features = "linear", "features", "none"
+	}},
 	{"crf of steps and dense features", func(c *config.Config) {
 		c.Net, c.Dense, c.Features, c.Template = "linear", "features", "auto", "testdata/steps.template"
 	}},
-	{"embed, edges by position, scheme", net("embed", func(c *config.Config) { c.Edges, c.Constraints, c.Channels = "position", "iob2", settings.Sizes{4} })},
+	{"embed, edges by position, scheme", net("embed", func(c *config.Config) {
+		c.Edges, c.Constraints, c.Channels = "position", "iob2", settings.Sizes{4}
+	})},
 	{"rnn", net("rnn", func(c *config.Config) { c.Recurrent = settings.Sizes{3, 2} })},
 	{"attention", net("attention", func(c *config.Config) { c.Channels, c.Heads, c.Layers = settings.Sizes{8}, 2, 2 })},
 	{"deep", net("deep", func(c *config.Config) { c.Recurrent, c.CharChannels = settings.Sizes{3}, 4 })},
 	{"stack", net("stack", func(c *config.Config) {
-		c.Stack = "- embed: [4, 3]\n- characters: 4\n- convolution: {channels: 4, width: 5, activation: gelu}\n- norm\n- attention: 2\n- residual:\n  - dense: {units: 4, activation: silu}\n  - dense: 4\n"
+		c.Stack = "- embed: [4, 3]\n- characters: 4\n- convolution: {channels: 4, width: 5, activation: gelu}\n- norm\n" +
+			"- attention: 2\n- residual:\n  - dense: {units: 4, activation: silu}\n  - dense: 4\n"
 	})},
 	{"image", func(c *config.Config) {
 		drawn("ocr")(c)
@@ -153,14 +159,15 @@ func TestGraphOfLongSentences(t *testing.T) {
 	}
 	got := run(t, built(t, m, Options{}).Graph, batch(d))
 	labels := got["labels"]
-	err := m.Predict(context.Background(), d, predictions.Options{Threads: 1}, func(i int, p *predictions.Prediction) error {
-		for k, l := range p.Labels {
-			if at := i*labels.shape[1] + k; int32(labels.x[at]) != l {
-				t.Fatalf("sentence %d, position %d of %d: label %v, by Predict %d", i, k, len(p.Labels), labels.x[at], l)
+	err := m.Predict(context.Background(), d,
+		predictions.Options{Threads: 1}, func(i int, p *predictions.Prediction) error {
+			for k, l := range p.Labels {
+				if at := i*labels.shape[1] + k; int32(labels.x[at]) != l {
+					t.Fatalf("sentence %d, position %d of %d: label %v, by Predict %d", i, k, len(p.Labels), labels.x[at], l)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,30 +177,31 @@ func checkPredictions(t *testing.T, m *models.Model, d *structured.Dataset, got 
 	t.Helper()
 	labels, score, marginals := got["labels"], got["score"], got["marginals"]
 	y := m.Labels.Len()
-	err := m.Predict(context.Background(), d, predictions.Options{Marginals: true, Threads: 1}, func(i int, p *predictions.Prediction) error {
-		for k := range labels.shape[1] {
-			at, want := i*labels.shape[1]+k, -1.0
-			if k < d.Length(i) {
-				want = float64(p.Labels[k])
-			}
-			if labels.x[at] != want {
-				t.Errorf("example %d, position %d: label %g, want %g", i, k, labels.x[at], want)
-			}
-			for l := range y {
-				want := 0.0
+	err := m.Predict(context.Background(), d, predictions.Options{Marginals: true, Threads: 1},
+		func(i int, p *predictions.Prediction) error {
+			for k := range labels.shape[1] {
+				at, want := i*labels.shape[1]+k, -1.0
 				if k < d.Length(i) {
-					want = float64(p.Marginals[k*y+l])
+					want = float64(p.Labels[k])
 				}
-				if x := marginals.x[at*y+l]; !(math.Abs(x-want) < 1e-5) {
-					t.Errorf("example %d, position %d, label %d: probability %g, want %g", i, k, l, x, want)
+				if labels.x[at] != want {
+					t.Errorf("example %d, position %d: label %g, want %g", i, k, labels.x[at], want)
+				}
+				for l := range y {
+					want := 0.0
+					if k < d.Length(i) {
+						want = float64(p.Marginals[k*y+l])
+					}
+					if x := marginals.x[at*y+l]; !(math.Abs(x-want) < 1e-5) {
+						t.Errorf("example %d, position %d, label %d: probability %g, want %g", i, k, l, x, want)
+					}
 				}
 			}
-		}
-		if !(math.Abs(score.x[i]-p.Score) < 1e-5*max(1, math.Abs(p.Score))) {
-			t.Errorf("example %d: score %g, want %g", i, score.x[i], p.Score)
-		}
-		return nil
-	})
+			if !(math.Abs(score.x[i]-p.Score) < 1e-5*max(1, math.Abs(p.Score))) {
+				t.Errorf("example %d: score %g, want %g", i, score.x[i], p.Score)
+			}
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,10 +213,12 @@ func TestGraphsWithEncoders(t *testing.T) {
 	rows := func(family, pieces, layers string) func(c *config.Config) {
 		return func(c *config.Config) {
 			c.Train = train
-			c.Net, c.Encoder, c.Pieces, c.EncoderLayers, c.EncoderCache = "linear", encodedtest.Folder(t, family), pieces, layers, "none"
+			c.Net, c.Encoder, c.Pieces, c.EncoderLayers, c.EncoderCache = "linear", encodedtest.Folder(t, family), pieces,
+				layers, "none"
 		}
 	}
-	families := []string{"bert", "deberta-v2", "deberta-v2-own-keys", "deberta-v2-xlarge", "distilbert", "electra", "modernbert", "mpnet", "roberta", "xlm-roberta"}
+	families := []string{"bert", "deberta-v2", "deberta-v2-own-keys", "deberta-v2-xlarge", "distilbert", "electra",
+		"modernbert", "mpnet", "roberta", "xlm-roberta"}
 	type graphCase struct {
 		name   string
 		change func(c *config.Config)
@@ -220,14 +230,22 @@ func TestGraphsWithEncoders(t *testing.T) {
 	also := func(f, g func(c *config.Config)) func(c *config.Config) { return func(c *config.Config) { f(c); g(c) } }
 	all = append(all,
 		graphCase{"means of pieces and layers", rows("bert", "mean", "mean2")},
-		graphCase{"dense features, too", also(rows("bert", "first", "mean2"), func(c *config.Config) { c.Dense = "features" })},
+		graphCase{"dense features, too", also(rows("bert", "first", "mean2"), func(c *config.Config) {
+			c.Dense = "features"
+		})},
 		graphCase{"rows alone", also(rows("bert", "first", "0"), func(c *config.Config) { c.Features = "none" })},
-		graphCase{"trained", also(rows("bert", "mean", "last"), func(c *config.Config) { c.Net, c.TuneEncoder, c.FreezeLayers, c.EncoderCache = "embed", true, 1, "" })},
-		graphCase{"trained, attributes beside", also(rows("bert", "first", "last"), func(c *config.Config) { c.Features, c.TuneEncoder, c.EncoderCache = "ner", true, "" })},
+		graphCase{"trained", also(rows("bert", "mean", "last"), func(c *config.Config) {
+			c.Net, c.TuneEncoder, c.FreezeLayers, c.EncoderCache = "embed", true, 1, ""
+		})},
+		graphCase{"trained, attributes beside", also(rows("bert", "first", "last"), func(c *config.Config) {
+			c.Features, c.TuneEncoder, c.EncoderCache = "ner", true, ""
+		})},
 		graphCase{"adapters", also(rows("bert", "first", "last"), func(c *config.Config) {
 			c.Net, c.TuneEncoder, c.Adapter, c.EncoderCache = "embed", true, "lora:2:3", ""
 		})},
-		graphCase{"under a network", also(rows("bert", "first", "last"), func(c *config.Config) { c.Net, c.Recurrent = "rnn", settings.Sizes{3} })},
+		graphCase{"under a network", also(rows("bert", "first", "last"), func(c *config.Config) {
+			c.Net, c.Recurrent = "rnn", settings.Sizes{3}
+		})},
 	)
 	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
@@ -395,7 +413,8 @@ func addEdges(in map[string]tensor, d *structured.Dataset) {
 			for side, v := range ends {
 				in[inputEnds].x[(i*(most+1)+e)*2+side] = float64(v)
 			}
-			copy(in[inputEdges].x[(i*(most+1)+e)*table.Dim:], floats(table.Features[(table.Offsets[i]+e)*table.Dim:(table.Offsets[i]+e+1)*table.Dim]))
+			copy(in[inputEdges].x[(i*(most+1)+e)*table.Dim:],
+				floats(table.Features[(table.Offsets[i]+e)*table.Dim:(table.Offsets[i]+e+1)*table.Dim]))
 		}
 	}
 }

@@ -51,7 +51,8 @@ func each(shape []int, visit func(at []int)) {
 	}
 }
 
-// offset returns where the entry at a place is; axes of size 1 are repeated, and leading axes of at may be more than those of t.
+// offset returns where the entry at a place is; axes of size 1 are repeated, and leading axes of at may be more than
+// those of t.
 func (t tensor) offset(at []int) int {
 	at, to := at[len(at)-len(t.shape):], 0
 	for k, s := range t.shape {

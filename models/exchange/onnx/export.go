@@ -44,7 +44,8 @@ func Export(m *models.Model, path string, o Options) (Summary, error) {
 		return s, err
 	}
 	if size := format.Size(file); size > largest {
-		return s, structured.BadInput("%s: the model takes %.1f GiB, and an ONNX file holds at most 2; export its weights instead (--weights)", path, float64(size)/(1<<30))
+		return s, structured.BadInput("%s: the model takes %.1f GiB, and an ONNX file holds at most 2; export its "+
+			"weights instead (--weights)", path, float64(size)/(1<<30))
 	}
 	return s, host.WriteFile(path, func(w io.Writer) error { return format.Write(w, file) })
 }
@@ -55,10 +56,12 @@ func build(m *models.Model, o Options) (*format.Model, Summary, error) {
 	perPosition, isChain := chainForm(form)
 	s := Summary{Structure: form.Structure.Name(), Decoded: isChain}
 	if o.Marginals && !isChain {
-		return nil, s, structured.BadInput("--marginals: only chains are decoded in ONNX; of a %s the graph has the potentials, and dsp predict the probabilities", s.Structure)
+		return nil, s, structured.BadInput("--marginals: only chains are decoded in ONNX; of a %s the graph has the "+
+			"potentials, and dsp predict the probabilities", s.Structure)
 	}
 	if r := m.Encoder; r != nil && r.Int8 {
-		return nil, s, structured.BadInput("the model reads rows of --encoder-precision int8, which have no translation to ONNX; " +
+		return nil, s, structured.BadInput("the model reads rows of --encoder-precision int8, which have " +
+			"no translation to ONNX; " +
 			"train with float32, or export potentials (--potentials)")
 	}
 	in := newInputs(newBuilder())
@@ -93,7 +96,8 @@ func build(m *models.Model, o Options) (*format.Model, Summary, error) {
 	if in.err != nil {
 		return nil, s, in.err
 	}
-	slices.SortStableFunc(in.declared, func(a, b *format.Array) int { // lengths are last, whichever op asked for them first
+	// lengths are last, whichever op asked for them first
+	slices.SortStableFunc(in.declared, func(a, b *format.Array) int {
 		return number(a.Name == inputLengths) - number(b.Name == inputLengths)
 	})
 	g.Nodes, g.Initializers, g.Inputs, g.Outputs = in.nodes, in.initializers, in.declared, in.outputs
@@ -135,7 +139,8 @@ func score(m *models.Model, in *inputs) ([]potentials, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := &network{inputs: in, name: net.Name(), layout: net.Layout(), shape: net.Input(), w: m.W, flow: flow, valued: valued}
+		n := &network{inputs: in, name: net.Name(), layout: net.Layout(), shape: net.Input(), w: m.W,
+			flow: flow, valued: valued}
 		return n.translate()
 	}
 	return nil, structured.BadInput("net %s (%T) has no translation to ONNX", m.Net.Name(), m.Net)

@@ -22,7 +22,8 @@ const (
 	inputEnds       = "ends"       // int64 [B×E×2]: the positions that each edge joins
 	inputEdges      = "edge_features"
 
-	inputPieces       = "pieces"        // int64 [B×P]: the numbers of the pieces that an encoder reads, special ones included
+	// int64 [B×P]: the numbers of the pieces that an encoder reads, special ones included
+	inputPieces       = "pieces"
 	inputPieceLengths = "piece_lengths" // int64 [B]: how many of them count
 	inputFirstPieces  = "first_pieces"  // int64 [B×T]: where the pieces of each word begin
 	inputPieceCounts  = "piece_counts"  // int64 [B×T]: how many the word has
@@ -44,7 +45,8 @@ type inputs struct {
 
 // newInputs keeps the names of all inputs free of other arrays.
 func newInputs(b *builder) *inputs {
-	b.reserve(inputLengths, inputFeatures, inputWords, inputCharacters, inputAttributes, inputValues, inputSources, inputEnds, inputEdges,
+	b.reserve(inputLengths, inputFeatures, inputWords, inputCharacters, inputAttributes, inputValues,
+		inputSources, inputEnds, inputEdges,
 		inputPieces, inputPieceLengths, inputFirstPieces, inputPieceCounts,
 		"edge_"+inputAttributes, "pair_"+inputAttributes, "edge_"+inputValues, "pair_"+inputValues)
 	return &inputs{builder: b, sizes: map[string]string{}, made: map[string]string{}}
@@ -58,9 +60,9 @@ func (in *inputs) input(name string, kind format.DataType, dims ...any) string {
 	})
 }
 
-// filled returns an input with an entry of padding along each free dimension of which the caller gives none: onnxruntime
-// stops its whole process, or fails, where loops and divisions meet an array without entries. Outputs are cut to the
-// sizes that the caller gave.
+// filled returns an input with an entry of padding along each free dimension of which the caller gives none:
+// onnxruntime stops its whole process, or fails, where loops and divisions meet an array without entries. Outputs are
+// cut to the sizes that the caller gave.
 func (in *inputs) filled(name string, kind format.DataType, dims []any) string {
 	least := make([]int, len(dims))
 	for axis, d := range dims {
@@ -175,7 +177,8 @@ func (in *inputs) features(dim int) string {
 		if in.standard == nil {
 			return x
 		}
-		return in.of("Mul", in.of("Sub", x, in.floats("feature_mean", in.standard.Mean, dim)), in.floats("feature_scale", in.standard.Scale, dim))
+		return in.of("Mul", in.of("Sub", x, in.floats("feature_mean", in.standard.Mean, dim)),
+			in.floats("feature_scale", in.standard.Scale, dim))
 	})
 }
 
@@ -215,7 +218,9 @@ func (in *inputs) alive() string {
 // firsts returns [1×T]: whether a position is the first one. Loops start there, since runtimes refuse those without a
 // step.
 func (in *inputs) firsts() string {
-	return in.once("firsts", func() string { return in.of("Unsqueeze", in.of("Equal", in.positions(), in.int(0)), in.ints(0)) })
+	return in.once("firsts", func() string {
+		return in.of("Unsqueeze", in.of("Equal", in.positions(), in.int(0)), in.ints(0))
+	})
 }
 
 // last returns [B×T]: whether a position is the last one of its example.

@@ -14,7 +14,8 @@ func linear(in *inputs, net *sparse.Linear, w []float32, valued bool) []potentia
 	parts := make([]potentials, len(form.Parts))
 	blocks := net.DenseBlocks()
 	if len(blocks) > 0 && !chain {
-		in.fail(structured.BadInput("a linear net of a %s that reads dense features beside attributes has no translation to ONNX; export its weights (--weights) or potentials (--potentials)",
+		in.fail(structured.BadInput("a linear net of a %s that reads dense features beside attributes has no translation "+
+			"to ONNX; export its weights (--weights) or potentials (--potentials)",
 			form.Structure.Name()))
 		return parts
 	}
@@ -34,7 +35,8 @@ func linear(in *inputs, net *sparse.Linear, w []float32, valued bool) []potentia
 			a.name = inputAttributes
 		}
 		size := len(rows) / part.Width
-		table := in.floats(part.Name+"_weights", append(rows[:len(rows):len(rows)], make([]float32, part.Width)...), size+1, part.Width)
+		table := in.floats(part.Name+"_weights", append(rows[:len(rows):len(rows)], make([]float32, part.Width)...), size+1,
+			part.Width)
 		sum := a.sum(in, table, size, part.Width)
 		if bias != nil {
 			sum = in.of("Add", sum, parts[k].name)
@@ -43,7 +45,8 @@ func linear(in *inputs, net *sparse.Linear, w []float32, valued bool) []potentia
 	}
 	for _, b := range blocks {
 		size := b.Dim * b.Width
-		products := in.of("MatMul", in.features(b.Dim), in.floats(form.Parts[b.Part].Name+"_dense", w[b.Offset:b.Offset+size], b.Dim, b.Width))
+		products := in.of("MatMul", in.features(b.Dim),
+			in.floats(form.Parts[b.Part].Name+"_dense", w[b.Offset:b.Offset+size], b.Dim, b.Width))
 		to := &parts[b.Part]
 		if to.name != "" {
 			products = in.of("Add", products, to.name)

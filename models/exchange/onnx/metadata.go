@@ -79,7 +79,8 @@ func metadata(m *models.Model, s Summary) ([]*format.Entry, error) {
 		}
 	}
 	if r := m.Encoder; r != nil {
-		add("encoder", encoderUse{r.Pieces, r.Encoder.Positions(), r.Tokenizer.Unknown, append([]int32{}, r.Tokenizer.Prefix...), append([]int32{}, r.Tokenizer.Suffix...)})
+		add("encoder", encoderUse{r.Pieces, r.Encoder.Positions(), r.Tokenizer.Unknown,
+			append([]int32{}, r.Tokenizer.Prefix...), append([]int32{}, r.Tokenizer.Suffix...)})
 		add("tokenizer", strings.ToValidUTF8(string(r.Tokenizer.File), "\uFFFD")) // protobuf takes no other text
 	}
 	return all, failed

@@ -168,10 +168,12 @@ func (n *network) step(at int, s *graph.Step) {
 		if o.Log {
 			op = "LogSoftmax"
 		}
-		n.set(at, n.add(op, []string{n.in(s.Args[0], o.Outer, o.Size, o.Inner)}, integer("axis", 1)), o.Outer, o.Size, o.Inner)
+		n.set(at, n.add(op, []string{n.in(s.Args[0], o.Outer, o.Size, o.Inner)}, integer("axis", 1)), o.Outer, o.Size,
+			o.Inner)
 	case graph.Normalise:
 		gain := n.once(fmt.Sprint("ones", o.Cols), func() string { return n.floats("ones", ones(o.Cols), o.Cols) })
-		n.set(at, n.add("LayerNormalization", []string{n.in(s.Args[0], o.Rows, o.Cols), gain}, integer("axis", -1), realNumber("epsilon", float32(o.Floor))), o.Rows, o.Cols)
+		n.set(at, n.add("LayerNormalization", []string{n.in(s.Args[0], o.Rows, o.Cols), gain}, integer("axis", -1),
+			realNumber("epsilon", float32(o.Floor))), o.Rows, o.Cols)
 	case graph.Permute:
 		to := make([]int, len(o.Order))
 		for i, from := range o.Order {
@@ -234,7 +236,8 @@ func (n *network) read(at int, s *graph.Step) {
 		n.values[at] = array{n.floats("literal", f.Literals[s.Offset:s.Offset+s.N], s.N), []int{s.N}}
 	case graph.SpaceVectors:
 		v := in.Vectors
-		n.values[at] = array{n.once("vectors", func() string { return n.floats("vectors", v.Rows, in.Vocab[0], v.Dim) }), []int{in.Vocab[0], v.Dim}}
+		n.values[at] = array{n.once("vectors", func() string { return n.floats("vectors", v.Rows, in.Vocab[0], v.Dim) }),
+			[]int{in.Vocab[0], v.Dim}}
 	case graph.SpaceFeatures:
 		x := ""
 		if in.Encoded > 0 { // the rows are an array of their own

@@ -87,7 +87,9 @@ func writeFeatures(t *testing.T, text string) string {
 	}
 	path := filepath.Join(t.TempDir(), "dense.npz")
 	err = host.WriteFile(path, func(w io.Writer) error {
-		return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error { return arrays.Add(n, "features", features, len(features)/3, 3) })
+		return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error {
+			return arrays.Add(n, "features", features, len(features)/3, 3)
+		})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -118,27 +120,52 @@ var graphs = []struct {
 	marginals bool
 	outputs   []string
 }{
-	{"crf", net("auto"), []string{"attributes[batch time attribute]", "lengths[batch]"}, true, []string{"labels[batch time]", "score[batch]", "marginals[batch time 3]"}},
-	{"crf of a scheme", net("auto", func(c *config.Config) { c.Constraints = "iob2" }), []string{"attributes[batch time attribute]", "lengths[batch]"}, false, []string{"labels[batch time]", "score[batch]"}},
-	{"hashed", net("auto", func(c *config.Config) { c.HashBits = 6 }), []string{"attributes[batch time attribute]", "lengths[batch]"}, false, []string{"labels[batch time]", "score[batch]"}},
-	{"embed", net("embed"), []string{"words[batch time 5]", "lengths[batch]"}, true, []string{"labels[batch time]", "score[batch]", "marginals[batch time 3]"}},
-	{"embed position", net("embed", func(c *config.Config) { c.Edges, c.Constraints = "position", "iob2" }), []string{"words[batch time 5]", "lengths[batch]"}, true, []string{"labels[batch time]", "score[batch]", "marginals[batch time 3]"}},
-	{"rnn", net("rnn"), []string{"words[batch time 5]", "lengths[batch]"}, false, []string{"labels[batch time]", "score[batch]"}},
-	{"attention", net("attention"), []string{"words[batch time 5]", "lengths[batch]"}, false, []string{"labels[batch time]", "score[batch]"}},
-	{"deep", net("deep"), []string{"words[batch time 5]", "characters[batch time character]", "attributes[batch time attribute]", "lengths[batch]"}, false, []string{"labels[batch time]", "score[batch]"}},
-	{"image", func(c *config.Config) { drawn("ocr")(c); c.Net = "cnn" }, []string{"features[batch time 128]", "lengths[batch]"}, true, []string{"labels[batch time]", "score[batch]", "marginals[batch time 26]"}},
-	{"mlp", func(c *config.Config) { drawn("ocr")(c); c.Net, c.Window = "mlp", 3 }, []string{"features[batch time 128]", "lengths[batch]"}, false, []string{"labels[batch time]", "score[batch]"}},
-	{"independent", func(c *config.Config) { drawn("ocr")(c); c.Net, c.Edges = "linear", "none" }, []string{"features[batch time 128]", "lengths[batch]"}, false, []string{"labels[batch time]", "score[batch]"}},
-	{"biaffine", func(c *config.Config) { drawn("parse")(c); c.Net = "biaffine" }, []string{"words[batch time 6]", "lengths[batch]"}, false, []string{"arc[batch time time 1]", "label[batch time time R]"}},
-	{"arcs", func(c *config.Config) { drawn("parse")(c); c.Net = "linear" }, []string{"arc_attributes[batch arc arc_attribute]", "label_attributes[batch label label_attribute]"}, false, []string{"arc[batch arc 1]", "label[batch label R]"}},
-	{"bilinear", func(c *config.Config) { drawn("align")(c); c.Net, c.Features = "bilinear", "none" }, []string{"words[batch time 4]", "sources[batch]", "lengths[batch]"}, false, []string{"pair[batch time time 1]", "unmatched[batch time 1]"}},
-	{"windows", func(c *config.Config) { drawn("localise")(c); c.Search, c.Window = "windows", 3 }, []string{"features[batch time D]"}, false, []string{"cell[batch time 1]", "size[D]"}},
-	{"choice", func(c *config.Config) { drawn("localise")(c) }, []string{"features[batch time D]"}, false, []string{"candidate[batch time 1]"}},
-	{"segments", func(c *config.Config) { drawn("segment")(c) }, []string{"features[batch time D]", "edge_features[batch edge D]"}, false, []string{"node[batch time 2]", "edge[batch edge 1]"}},
+	{"crf", net("auto"), []string{"attributes[batch time attribute]", "lengths[batch]"}, true,
+		[]string{"labels[batch time]", "score[batch]", "marginals[batch time 3]"}},
+	{"crf of a scheme", net("auto", func(c *config.Config) { c.Constraints = "iob2" }),
+		[]string{"attributes[batch time attribute]", "lengths[batch]"}, false,
+		[]string{"labels[batch time]", "score[batch]"}},
+	{"hashed", net("auto", func(c *config.Config) { c.HashBits = 6 }),
+		[]string{"attributes[batch time attribute]", "lengths[batch]"}, false,
+		[]string{"labels[batch time]", "score[batch]"}},
+	{"embed", net("embed"), []string{"words[batch time 5]", "lengths[batch]"}, true,
+		[]string{"labels[batch time]", "score[batch]", "marginals[batch time 3]"}},
+	{"embed position", net("embed", func(c *config.Config) { c.Edges, c.Constraints = "position", "iob2" }),
+		[]string{"words[batch time 5]", "lengths[batch]"}, true,
+		[]string{"labels[batch time]", "score[batch]", "marginals[batch time 3]"}},
+	{"rnn", net("rnn"), []string{"words[batch time 5]", "lengths[batch]"}, false,
+		[]string{"labels[batch time]", "score[batch]"}},
+	{"attention", net("attention"), []string{"words[batch time 5]", "lengths[batch]"}, false,
+		[]string{"labels[batch time]", "score[batch]"}},
+	{"deep", net("deep"), []string{"words[batch time 5]", "characters[batch time character]",
+		"attributes[batch time attribute]", "lengths[batch]"}, false, []string{"labels[batch time]", "score[batch]"}},
+	{"image", func(c *config.Config) { drawn("ocr")(c); c.Net = "cnn" },
+		[]string{"features[batch time 128]", "lengths[batch]"}, true,
+		[]string{"labels[batch time]", "score[batch]", "marginals[batch time 26]"}},
+	{"mlp", func(c *config.Config) { drawn("ocr")(c); c.Net, c.Window = "mlp", 3 },
+		[]string{"features[batch time 128]", "lengths[batch]"}, false, []string{"labels[batch time]", "score[batch]"}},
+	{"independent", func(c *config.Config) { drawn("ocr")(c); c.Net, c.Edges = "linear", "none" },
+		[]string{"features[batch time 128]", "lengths[batch]"}, false, []string{"labels[batch time]", "score[batch]"}},
+	{"biaffine", func(c *config.Config) { drawn("parse")(c); c.Net = "biaffine" },
+		[]string{"words[batch time 6]", "lengths[batch]"}, false,
+		[]string{"arc[batch time time 1]", "label[batch time time R]"}},
+	{"arcs", func(c *config.Config) { drawn("parse")(c); c.Net = "linear" },
+		[]string{"arc_attributes[batch arc arc_attribute]", "label_attributes[batch label label_attribute]"}, false,
+		[]string{"arc[batch arc 1]", "label[batch label R]"}},
+	{"bilinear", func(c *config.Config) { drawn("align")(c); c.Net, c.Features = "bilinear", "none" },
+		[]string{"words[batch time 4]", "sources[batch]", "lengths[batch]"}, false,
+		[]string{"pair[batch time time 1]", "unmatched[batch time 1]"}},
+	{"windows", func(c *config.Config) { drawn("localise")(c); c.Search, c.Window = "windows", 3 },
+		[]string{"features[batch time D]"}, false, []string{"cell[batch time 1]", "size[D]"}},
+	{"choice", func(c *config.Config) { drawn("localise")(c) }, []string{"features[batch time D]"}, false,
+		[]string{"candidate[batch time 1]"}},
+	{"segments", func(c *config.Config) { drawn("segment")(c) },
+		[]string{"features[batch time D]", "edge_features[batch edge D]"}, false,
+		[]string{"node[batch time 2]", "edge[batch edge 1]"}},
 }
 
-// Every graph declares the inputs and outputs that docs/guide/onnx.md describes, computes each array before it is read, once, and survives
-// the file.
+// Every graph declares the inputs and outputs that docs/guide/onnx.md describes, computes each array before it is read,
+// once, and survives the file.
 func TestGraphs(t *testing.T) {
 	for _, g := range graphs {
 		t.Run(g.name, func(t *testing.T) {
@@ -171,7 +198,8 @@ func TestGraphs(t *testing.T) {
 			if err := json.Unmarshal([]byte(meta["labels"]), &labels); err != nil || !slices.Equal(labels, m.Labels.Names()) {
 				t.Errorf("labels %q: %v", meta["labels"], err)
 			}
-			if want := map[bool]string{true: "labels", false: "potentials"}[s.Decoded]; meta["outputs"] != want || meta["structure"] != s.Structure {
+			if want := map[bool]string{true: "labels", false: "potentials"}[s.Decoded]; meta["outputs"] != want ||
+				meta["structure"] != s.Structure {
 				t.Errorf("metadata %q of a %s", meta, s.Structure)
 			}
 			if v := file.Operators; len(v) != 1 || v[0].Version != opset || *v[0].Domain != "" {

@@ -158,7 +158,9 @@ func init() {
 		},
 		"ReduceProd": func(x []tensor, _ attributesOf) tensor { return vector([]int{product(x[0].ints())}) },
 		"ArgMax": func(x []tensor, a attributesOf) tensor {
-			return x[0].reduced(a.int("axis"), a.int("keepdims") == 1, func(xs []float64) float64 { return float64(slices.Index(xs, slices.Max(xs))) })
+			return x[0].reduced(a.int("axis"), a.int("keepdims") == 1, func(xs []float64) float64 {
+				return float64(slices.Index(xs, slices.Max(xs)))
+			})
 		},
 		"Softmax": func(x []tensor, a attributesOf) tensor {
 			return x[0].along(a.int("axis"), func(xs []float64) {
@@ -183,9 +185,11 @@ func init() {
 		"MatMul": matmul, "Conv": convolve, "MaxPool": pool,
 	}
 	for name, f := range map[string]func(x float64) float64{
-		"Neg": func(x float64) float64 { return -x }, "Abs": math.Abs, "Sin": math.Sin, "Cos": math.Cos, "Exp": math.Exp, "Log": math.Log, "Tanh": math.Tanh, "Erf": math.Erf,
-		"Sigmoid": func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, "Softplus": func(x float64) float64 { return math.Log1p(math.Exp(x)) },
-		"Relu": func(x float64) float64 { return max(x, 0) }, "Not": func(x float64) float64 { return 1 - x },
+		"Neg": func(x float64) float64 { return -x }, "Abs": math.Abs, "Sin": math.Sin, "Cos": math.Cos, "Exp": math.Exp,
+		"Log": math.Log, "Tanh": math.Tanh, "Erf": math.Erf,
+		"Sigmoid":  func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
+		"Softplus": func(x float64) float64 { return math.Log1p(math.Exp(x)) },
+		"Relu":     func(x float64) float64 { return max(x, 0) }, "Not": func(x float64) float64 { return 1 - x },
 		"Elu": func(x float64) float64 {
 			if x > 0 {
 				return x
@@ -198,11 +202,14 @@ func init() {
 		}
 	}
 	for name, f := range map[string]func(x, y float64) float64{
-		"Add": func(x, y float64) float64 { return x + y }, "Sub": func(x, y float64) float64 { return x - y }, "Mul": func(x, y float64) float64 { return x * y },
-		"Div": func(x, y float64) float64 { return x / y }, "Mod": math.Mod, "Max": math.Max, "Min": math.Min,
-		"Less": func(x, y float64) float64 { return truth(x < y) }, "Greater": func(x, y float64) float64 { return truth(x > y) },
-		"GreaterOrEqual": func(x, y float64) float64 { return truth(x >= y) }, "Equal": func(x, y float64) float64 { return truth(x == y) },
-		"And": func(x, y float64) float64 { return x * y },
+		"Add": func(x, y float64) float64 { return x + y }, "Sub": func(x, y float64) float64 { return x - y },
+		"Mul": func(x, y float64) float64 { return x * y }, "Div": func(x, y float64) float64 { return x / y },
+		"Mod": math.Mod, "Max": math.Max, "Min": math.Min,
+		"Less":           func(x, y float64) float64 { return truth(x < y) },
+		"Greater":        func(x, y float64) float64 { return truth(x > y) },
+		"GreaterOrEqual": func(x, y float64) float64 { return truth(x >= y) },
+		"Equal":          func(x, y float64) float64 { return truth(x == y) },
+		"And":            func(x, y float64) float64 { return x * y },
 	} {
 		operators[name] = func(x []tensor, _ attributesOf) tensor {
 			return mapped(func(v []float64) float64 { return f(v[0], v[1]) }, x...)

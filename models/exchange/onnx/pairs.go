@@ -36,7 +36,9 @@ func (n *network) pairSize() string {
 }
 
 func (n *network) pairCount() string {
-	return n.once("pair count", func() string { return n.add("ReduceProd", []string{n.pairSize()}, integer("keepdims", 1)) })
+	return n.once("pair count", func() string {
+		return n.add("ReduceProd", []string{n.pairSize()}, integer("keepdims", 1))
+	})
 }
 
 // paddedPairs gives rows of pairs the shape [B×T×T×cols], and rows of edges [B×E×cols].

@@ -53,7 +53,8 @@ func TestOwnOpsAreRefused(t *testing.T) {
 	})
 	path := filepath.Join(t.TempDir(), "m.onnx")
 	_, err := Export(m, path, Options{})
-	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), `op "twist"`) || !strings.Contains(err.Error(), `network "custom"`) {
+	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), `op "twist"`) ||
+		!strings.Contains(err.Error(), `network "custom"`) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
@@ -61,14 +62,16 @@ func TestOwnOpsAreRefused(t *testing.T) {
 	}
 }
 
-// Functions that Gorgonia has and presets do not use are translated, too, and sinusoids of positions: the graph predicts what the model does.
+// Functions that Gorgonia has and presets do not use are translated, too, and sinusoids of positions: the graph
+// predicts what the model does.
 func TestFunctionsOfOwnNetworks(t *testing.T) {
 	d := &structured.Dataset{Name: "x", Offsets: []int{0, 4, 5, 7}, Dim: 3}
 	for t := range 3 * d.Positions() {
 		d.Features = append(d.Features, float32(t%7)/4-0.6)
 	}
 	for name, f := range map[string]func(*gorgonia.Node) (*gorgonia.Node, error){
-		"Square": gorgonia.Square, "Cube": gorgonia.Cube, "Exp": gorgonia.Exp, "Log1p": gorgonia.Log1p, "Expm1": gorgonia.Expm1, "Softplus": gorgonia.Softplus,
+		"Square": gorgonia.Square, "Cube": gorgonia.Cube, "Exp": gorgonia.Exp, "Log1p": gorgonia.Log1p,
+		"Expm1": gorgonia.Expm1, "Softplus": gorgonia.Softplus,
 		"Abs": gorgonia.Abs, "Sin": gorgonia.Sin, "Cos": gorgonia.Cos, "Tanh": gorgonia.Tanh, "Neg": gorgonia.Neg,
 		"softmax": func(x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.SoftMax(x) },
 		"slice":   func(x *gorgonia.Node) (*gorgonia.Node, error) { return concatenated(x, gorgonia.S(1, 3)) },
@@ -132,7 +135,8 @@ func concatenated(x *gorgonia.Node, columns gtensor.Slice) (*gorgonia.Node, erro
 // Only chains are decoded.
 func TestMarginalsOfOtherStructuresAreRefused(t *testing.T) {
 	m := model(t, func(c *config.Config) { drawn("parse")(c); c.Net = "linear" })
-	if _, _, err := build(m, Options{Marginals: true}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "projective tree") {
+	if _, _, err := build(m, Options{Marginals: true}); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "projective tree") {
 		t.Errorf("got %v", err)
 	}
 }

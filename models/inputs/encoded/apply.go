@@ -52,7 +52,8 @@ func (r *Reader) Apply(d *structured.Dataset, o Options) (Report, error) {
 	}
 	words := d.Column(text.WordColumn)
 	if words == nil {
-		return report, structured.BadInput("%s: an encoder reads words, and no column of the data is named %s; name it with --columns", d.Name, text.WordColumn)
+		return report, structured.BadInput("%s: an encoder reads words, and no column of the data is named %s; "+
+			"name it with --columns", d.Name, text.WordColumn)
 	}
 	begun := time.Now()
 	if r.Tuned != nil {
@@ -89,7 +90,8 @@ func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report
 		return all, r.computeAll(d, words, o, report, nil, func(int, []float32) error { return nil })
 	}
 	if o.Folder == "" {
-		if err := host.CheckMemory(fmt.Sprintf("rows of the encoder for the %d words of %s", len(words), d.Name), float64(all.bytes())); err != nil {
+		if err := host.CheckMemory(fmt.Sprintf("rows of the encoder for the %d words of %s", len(words), d.Name),
+			float64(all.bytes())); err != nil {
 			return nil, err
 		}
 		return all, all.keep(func(write use) error { return r.computeAll(d, words, o, report, nil, write) })
@@ -114,7 +116,8 @@ func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report
 
 // computeAll computes the rows of the words of d, but for sentences of which has [words], if it is not nil, says that
 // their rows are there.
-func (r *Reader) computeAll(d *structured.Dataset, words []string, o Options, report *Report, has []bool, write use) error {
+func (r *Reader) computeAll(d *structured.Dataset, words []string, o Options, report *Report,
+	has []bool, write use) error {
 	sentences, err := r.cutAll(d, words, o.Threads)
 	if err != nil {
 		return err
@@ -267,7 +270,9 @@ func (r *Reader) encodeAll(d *structured.Dataset, all []sentence, o Options, tot
 	if o.Peers.Size() > 1 {
 		return r.encodeTogether(batches, o, shown, encode, write)
 	}
-	return host.Parallel(o.Threads, len(batches), host.None, func(_ struct{}, k int) error { return encode(batches[k], write) })
+	return host.Parallel(o.Threads, len(batches), host.None, func(_ struct{}, k int) error {
+		return encode(batches[k], write)
+	})
 }
 
 // piecesOf counts the pieces of sentences.
@@ -296,8 +301,9 @@ func newProgress(console *os.File, name string, total int) *progress {
 			slog.Info("encoding", "data", name, "pieces", done, "of", total, "rest", rest.Round(time.Second))
 		})
 	case total > 20*batchPieces:
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(console), progressbar.OptionSetDescription("encoding "+filepath.Base(name)),
-			progressbar.OptionSetWidth(12), progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
+		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(console),
+			progressbar.OptionSetDescription("encoding "+filepath.Base(name)), progressbar.OptionSetWidth(12),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerPadding: "─"}))
 	}
 	return p

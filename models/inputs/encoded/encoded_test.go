@@ -26,7 +26,8 @@ func open(t *testing.T, s Settings) *Reader {
 
 // data returns sentences of words as a data set.
 func data(sentences ...string) *structured.Dataset {
-	d := &structured.Dataset{Name: "data", Offsets: []int{0}, ColumnNames: []string{text.WordColumn}, Columns: [][]string{nil}}
+	d := &structured.Dataset{Name: "data", Offsets: []int{0}, ColumnNames: []string{text.WordColumn},
+		Columns: [][]string{nil}}
 	for _, s := range sentences {
 		d.Columns[0] = append(d.Columns[0], strings.Fields(s)...)
 		d.Offsets = append(d.Offsets, len(d.Columns[0]))
@@ -77,7 +78,8 @@ func long() string {
 	return strings.Join(words, " ")
 }
 
-// The row of a piece of a long sentence is that of one window, which Windows chooses; words take theirs from the pieces.
+// The row of a piece of a long sentence is that of one window, which Windows chooses; words take theirs from the
+// pieces.
 func TestLongSentences(t *testing.T) {
 	folder := encodedtest.Folder(t, "bert")
 	for _, how := range []string{First, Mean} {
@@ -219,7 +221,8 @@ func TestRowsOfPairs(t *testing.T) {
 	near(t, "pairs", valuesOf(t, d), rowsOf(t, r, Options{Threads: 1}, "a", "b c d", "c", "a", "b"), 0)
 }
 
-// The rows of a part of data are found where Keep wrote them, in both precisions, and are those that the encoder gives the part.
+// The rows of a part of data are found where Keep wrote them, in both precisions, and are those that the encoder gives
+// the part.
 func TestKeepPart(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		r := open(t, Settings{Dir: encodedtest.Folder(t, "bert"), Layers: "last", Pieces: Mean, Half: half})
@@ -254,7 +257,8 @@ func TestCopy(t *testing.T) {
 	index := map[string]map[string]string{"weight_map": {"x": "shard-1.safetensors"}}
 	for _, sharded := range []bool{false, true} {
 		if sharded {
-			if err := os.Rename(filepath.Join(from, "model.safetensors"), filepath.Join(from, "shard-1.safetensors")); err != nil {
+			if err := os.Rename(filepath.Join(from, "model.safetensors"),
+				filepath.Join(from, "shard-1.safetensors")); err != nil {
 				t.Fatal(err)
 			}
 			text, err := json.Marshal(index)

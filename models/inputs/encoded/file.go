@@ -26,8 +26,9 @@ func IsTensor(name string) bool { return name == tokenizerTensor || encoders.IsT
 
 // kept says which encoder the model of a file reads.
 type kept struct {
-	ID        string `json:"id"`                  // Reader.ID
-	Reference string `json:"reference,omitempty"` // the name of the folder; older files say where it was; empty: the encoder is in the file
+	ID string `json:"id"` // Reader.ID
+	// the name of the folder; older files say where it was; empty: the encoder is in the file
+	Reference string `json:"reference,omitempty"`
 }
 
 // Save puts the reader into a model file, or a reference to its folder, by name: a model tells nobody where its maker
@@ -98,7 +99,8 @@ func Load(f *safetensors.File, s Settings, from Source) (r *Reader, tensors int,
 		if s.ByReference {
 			where = s.Dir
 		}
-		return nil, 0, structured.BadInput("the encoder %s is not the one that the model was trained with: other weights, another tokenizer or other settings", where)
+		return nil, 0, structured.BadInput("the encoder %s is not the one that the model was trained with: other weights, "+
+			"another tokenizer or other settings", where)
 	}
 	return r, tensors, nil
 }
@@ -144,7 +146,9 @@ func (from Source) Find(was string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", structured.BadInput("the model reads the encoder %s, which is not there, nor is there %s; say where it is by --encoder FOLDER, put the folder there, or train without --encoder-by-reference, so that the model keeps its encoder",
+	return "", structured.BadInput("the model reads the encoder %s, which is not there, nor is there %s; say where it "+
+		"is by --encoder FOLDER, put the folder there, or train without --encoder-by-reference, so that the "+
+		"model keeps its encoder",
 		was, beside)
 }
 

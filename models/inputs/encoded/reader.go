@@ -77,19 +77,23 @@ func New(s Settings, e *encoders.Encoder, t *pieces.Tokenizer) (*Reader, error) 
 		return nil, err
 	}
 	if r.most = e.Positions() - len(t.Prefix) - len(t.Suffix); r.most < 1 {
-		return nil, structured.BadInput("%s: the encoder reads %d pieces at a time, and the tokenizer puts %d special ones around them", s.Dir, e.Positions(), e.Positions()-r.most)
+		return nil, structured.BadInput("%s: the encoder reads %d pieces at a time, and the tokenizer puts %d "+
+			"special ones around them", s.Dir, e.Positions(), e.Positions()-r.most)
 	}
 	if err := e.Supports(r.Precision()); err != nil {
 		return nil, err
 	}
 	if h := s.Tuning; h != nil {
-		if r.Tuned, err = encoders.NewTuned(e, encoders.Tuning{Read: r.layers, Frozen: h.Frozen, Dropout: -1, Recompute: h.Recompute, Adapter: h.Adapter}); err != nil {
+		if r.Tuned, err = encoders.NewTuned(e,
+			encoders.Tuning{Read: r.layers, Frozen: h.Frozen, Dropout: -1, Recompute: h.Recompute,
+				Adapter: h.Adapter}); err != nil {
 			return nil, err
 		}
 	}
 	r.id = sync.OnceValue(func() string {
 		h := sha256.New()
-		fmt.Fprintf(h, "dsp rows 1\n%s\n%x\n%d %d\n%s\n%v\n", e.Fingerprint(), sha256.Sum256(t.File), r.layers.From, r.layers.To, s.Pieces, s.Half)
+		fmt.Fprintf(h, "dsp rows 1\n%s\n%x\n%d %d\n%s\n%v\n", e.Fingerprint(), sha256.Sum256(t.File), r.layers.From,
+			r.layers.To, s.Pieces, s.Half)
 		if s.Int8 {
 			fmt.Fprintln(h, encoders.Int8)
 		}

@@ -65,7 +65,8 @@ func (r *rows) bytes() int64 { return int64(r.n) * int64(r.size()) }
 func (r *rows) header() ([]byte, error) {
 	b, err := json.Marshal(map[string]any{
 		"__metadata__": map[string]string{fingerprintKey: r.fingerprint},
-		rowsTensor:     map[string]any{"dtype": r.dtype(), "shape": []int{r.n, r.width}, "data_offsets": []int64{0, r.bytes()}},
+		rowsTensor: map[string]any{"dtype": r.dtype(), "shape": []int{r.n, r.width},
+			"data_offsets": []int64{0, r.bytes()}},
 	})
 	for len(b)%8 != 0 {
 		b = append(b, ' ')
@@ -91,7 +92,8 @@ func (r *rows) open(path string) (bool, error) {
 	if err != nil || metadata[fingerprintKey] != r.fingerprint || len(places) != 1 {
 		return false, nil // cut short by hand, or of another program: it is written anew
 	}
-	if p := places[0]; p.Name != rowsTensor || p.DType != r.dtype() || len(p.Shape) != 2 || p.Shape[0] != r.n || p.Shape[1] != r.width || p.Begin%8 != 0 {
+	if p := places[0]; p.Name != rowsTensor || p.DType != r.dtype() || len(p.Shape) != 2 || p.Shape[0] != r.n ||
+		p.Shape[1] != r.width || p.Begin%8 != 0 {
 		return false, nil
 	}
 	raw, err := packed.Map(f, info.Size())
@@ -151,7 +153,8 @@ func (r *rows) encode(to []byte, values []float32) error {
 			binary.LittleEndian.PutUint32(to[4*i:], bits)
 		}
 		if bits&0x7f800000 == 0x7f800000 {
-			return structured.BadInput("the encoder gives a word the number %g, which is not finite in the precision of its rows (%s)", x, r.dtype())
+			return structured.BadInput("the encoder gives a word the number %g, which is not finite in the "+
+				"precision of its rows (%s)", x, r.dtype())
 		}
 	}
 	return nil

@@ -25,7 +25,8 @@ func (r *rows) foundByAll(name string, found bool, peers structured.Peers, faile
 	everywhere := true
 	for process, x := range all {
 		if x.Rows != all[0].Rows {
-			return false, structured.BadInput("%s: rank %d has %d words, and rank 0 %d, and their encoders give them other rows: all ranks need the same files and the same encoder", name, process, x.Words, all[0].Words)
+			return false, structured.BadInput("%s: rank %d has %d words, and rank 0 %d, and their encoders give them other "+
+				"rows: all ranks need the same files and the same encoder", name, process, x.Words, all[0].Words)
 		}
 		everywhere = everywhere && x.Found
 	}
@@ -37,7 +38,8 @@ const roundBytes = 64 << 20
 
 // encodeTogether computes the rows of batches in rounds: of each, every process computes some batches and tells the
 // others their rows, so that write gets the rows of all batches in every process.
-func (r *Reader) encodeTogether(batches [][]sentence, o Options, shown *progress, encode func(batch []sentence, write use) error, write use) error {
+func (r *Reader) encodeTogether(batches [][]sentence, o Options, shown *progress,
+	encode func(batch []sentence, write use) error, write use) error {
 	peers := o.Peers
 	round := max(peers.Size(), roundBytes/(batchPieces*4*r.Width()))
 	for from := 0; from < len(batches); from += round {

@@ -23,7 +23,8 @@ func manySentences() (all []string) {
 	return append(all, strings.TrimSpace(strings.Repeat("a ", 300)), "")
 }
 
-// Several processes give words the rows of one, whether files keep them, memory does, or only some of them find a file, and each computes but a part.
+// Several processes give words the rows of one, whether files keep them, memory does, or only some of them find a file,
+// and each computes but a part.
 func TestRowsTogether(t *testing.T) {
 	sentences := manySentences()
 	folder := encodedtest.Folder(t, "bert")
@@ -125,7 +126,8 @@ func TestRowsOfOtherWords(t *testing.T) {
 			d = data("a b", "c d")
 		}
 		_, err = r.Apply(d, Options{Threads: 1, Peers: ranks.PeersOf(ctx, g)})
-		if want := "data: rank 2 has 4 words, and rank 0 3"; !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if want := "data: rank 2 has 4 words, and rank 0 3"; !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), want) {
 			return fmt.Errorf("%w, expected %s", err, want)
 		}
 		return nil

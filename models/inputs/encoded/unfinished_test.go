@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// A run goes on from the rows of one that has died: those that the journal has, if the file still has them. Here the dead run's rows are all 7, so
-// that one sees which are computed again.
+// A run goes on from the rows of one that has died: those that the journal has, if the file still has them. Here the
+// dead run's rows are all 7, so that one sees which are computed again.
 func TestRowsGoOn(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		r := open(t, Settings{Dir: encodedtest.Folder(t, "electra"), Layers: "last", Pieces: First, Half: half})
@@ -66,7 +66,8 @@ func TestRowsGoOn(t *testing.T) {
 				expected = slices.Repeat([]float32{7}, len(row))
 			}
 			if !slices.Equal(row, expected) {
-				t.Fatalf("half %v: sentence %d of %d, of which %d were kept, begins with %v, expected %v", half, i, d.Len(), kept, row[:2], expected[:2])
+				t.Fatalf("half %v: sentence %d of %d, of which %d were kept, begins with %v, expected %v", half, i, d.Len(),
+					kept, row[:2], expected[:2])
 			}
 		}
 		if all, _ := os.ReadDir(folder); len(all) != 1 || filepath.Join(folder, all[0].Name()) != path {

@@ -28,8 +28,9 @@ func TestCheck(t *testing.T) {
 	parsed := func() *structured.Dataset {
 		rows := &structured.Sparse{Offsets: []int{0, 0, 1, 1, 1}, Index: []int32{3}}
 		return &structured.Dataset{
-			Offsets: []int{0, 2}, Outputs: []int{0, 4}, Labels: []int32{0, 1, 1, 0}, Alphabet: structured.NewAlphabet("root", "det"),
-			Tables: []*structured.Table{{Name: trees.ArcRows, Offsets: []int{0, 4}, Attributes: rows}},
+			Offsets: []int{0, 2}, Outputs: []int{0, 4}, Labels: []int32{0, 1, 1, 0},
+			Alphabet: structured.NewAlphabet("root", "det"),
+			Tables:   []*structured.Table{{Name: trees.ArcRows, Offsets: []int{0, 4}, Attributes: rows}},
 		}
 	}
 	if err := check(parsed(), in, "parse"); err != nil {
@@ -53,7 +54,8 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%v, expected %s", err, want)
 		}
 	}
-	tree := &structured.Dataset{Offsets: []int{0, 2}, Outputs: []int{0, 4}, Labels: []int32{1, 2, 0, 1}, Alphabet: structured.NewAlphabet("NP", "VP")}
+	tree := &structured.Dataset{Offsets: []int{0, 2}, Outputs: []int{0, 4}, Labels: []int32{1, 2, 0, 1},
+		Alphabet: structured.NewAlphabet("NP", "VP")}
 	if err := check(tree, inputs.Inputs{}, "constituency"); err != nil {
 		t.Error(err)
 	}
@@ -89,9 +91,10 @@ func TestCheck(t *testing.T) {
 func TestUses(t *testing.T) {
 	c := config.Default()
 	for name, want := range map[string]bool{
-		"train": true, "format": true, "columns": true, "scheme": true, "min-count": true, "net": true, "vectors": true, "threads": true,
-		"dev": false, "test": false, "examples": false, "difficulty": false, "stream": false, "images": false, "masks": false, "boxes": false,
-		"passes": false, "method": false, "reg": false, "seed": false, "out": false, "quiet": false,
+		"train": true, "format": true, "columns": true, "scheme": true, "min-count": true, "net": true,
+		"vectors": true, "threads": true, "dev": false, "test": false, "examples": false, "difficulty": false,
+		"stream": false, "images": false, "masks": false, "boxes": false, "passes": false, "method": false,
+		"reg": false, "seed": false, "out": false, "quiet": false,
 	} {
 		s, ok := settings.Named(config.Settings(&c), name)
 		if !ok || Uses(s) != want {

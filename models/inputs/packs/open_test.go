@@ -44,7 +44,9 @@ func TestOpenedPackIsTheData(t *testing.T) {
 		return path
 	}
 	text := file("x.conll", strings.Repeat("the DT O\nred JJ B-X\nold JJ I-X\nfox NN I-X\nruns VB O\n\n", 5))
-	trees := file("x.conllu", strings.Repeat("1\tthe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n2\tfox\tfox\tNOUN\t_\t_\t3\tnsubj\t_\t_\n3\truns\trun\tVERB\t_\t_\t0\troot\t_\t_\n\n", 4))
+	trees := file("x.conllu",
+		strings.Repeat("1\tthe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n2\tfox\tfox\tNOUN\t_\t_\t3\tnsubj\t_\t_\n"+
+			"3\truns\trun\tVERB\t_\t_\t0\troot\t_\t_\n\n", 4))
 	vectors := file("x.vec", "the 1 2\nfox 3 4\n")
 	for name, set := range map[string]func(c *config.Config){
 		"template": func(c *config.Config) { c.Train, c.Template = text, file("t", "U%x[0,0]\nB%x[0,1]\n") },
@@ -68,7 +70,8 @@ func TestOpenedPackIsTheData(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if summary.Examples != data.Train.Len() || summary.Positions != data.Train.Positions() || summary.Labels != data.Train.Alphabet.Len() {
+			if summary.Examples != data.Train.Len() || summary.Positions != data.Train.Positions() ||
+				summary.Labels != data.Train.Alphabet.Len() {
 				t.Errorf("%+v of %d examples", summary, data.Train.Len())
 			}
 			given := config.Default()
@@ -87,10 +90,12 @@ func TestOpenedPackIsTheData(t *testing.T) {
 				t.Errorf("notation %+v, dictionary %v", notation, in.Dictionary)
 			}
 			for part, pair := range map[string][2]any{
-				"offsets": {got.Offsets, want.Offsets}, "outputs": {got.Outputs, want.Outputs}, "labels": {got.Labels, want.Labels}, "ids": {got.Ids, want.Ids},
-				"names of labels": {got.Alphabet.Names(), want.Alphabet.Names()}, "characters": {letters(got), letters(want)},
-				"vocabularies": {vocabularies(got), vocabularies(want)}, "attributes": {got.Attributes, want.Attributes}, "dictionary": {dictionary(got), dictionary(want)},
-				"task": {again.Task, c.Task}, "scheme": {again.Scheme, c.Scheme}, "features": {again.Features, c.Features},
+				"offsets": {got.Offsets, want.Offsets}, "outputs": {got.Outputs, want.Outputs}, "labels": {got.Labels, want.Labels},
+				"ids": {got.Ids, want.Ids}, "names of labels": {got.Alphabet.Names(), want.Alphabet.Names()},
+				"characters": {letters(got), letters(want)}, "vocabularies": {vocabularies(got), vocabularies(want)},
+				"attributes": {got.Attributes, want.Attributes}, "dictionary": {dictionary(got), dictionary(want)},
+				"task": {again.Task, c.Task}, "scheme": {again.Scheme, c.Scheme},
+				"features": {again.Features, c.Features},
 			} {
 				if !reflect.DeepEqual(pair[0], pair[1]) {
 					t.Errorf("%s: %v, expected %v", part, pair[0], pair[1])
@@ -141,7 +146,8 @@ func TestPackHasTheNamesOfItsData(t *testing.T) {
 	} {
 		c, data := resolved(t, set)
 		pack := filepath.Join(t.TempDir(), "pack")
-		others := inputs.Inputs{Vocab: []*structured.Alphabet{structured.NewAlphabet("other")}, Characters: structured.NewAlphabet("o")}
+		others := inputs.Inputs{Vocab: []*structured.Alphabet{structured.NewAlphabet("other")},
+			Characters: structured.NewAlphabet("o")}
 		for _, in := range []inputs.Inputs{{}, others} {
 			if name == "attributes" {
 				in = inputs.Inputs{} // the data have no words to replace others by
@@ -155,7 +161,8 @@ func TestPackHasTheNamesOfItsData(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(vocabularies(got), vocabularies(data.Train)) || !reflect.DeepEqual(letters(got), letters(data.Train)) ||
+			if !reflect.DeepEqual(vocabularies(got), vocabularies(data.Train)) ||
+				!reflect.DeepEqual(letters(got), letters(data.Train)) ||
 				!reflect.DeepEqual(dictionary(got), dictionary(data.Train)) || notation.Scheme != "" {
 				t.Errorf("%s: words %v, letters %v, attributes %v", name, vocabularies(got), letters(got), dictionary(got))
 			}
@@ -211,7 +218,8 @@ func TestDamagedPacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Train = bad
-		if _, _, _, err := packs.Open(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), bad) {
+		if _, _, _, err := packs.Open(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), bad) {
 			t.Errorf("%v, expected %s: %s", err, bad, want)
 		}
 	}
@@ -220,12 +228,14 @@ func TestDamagedPacks(t *testing.T) {
 // Data with files of their own are not packed, and the message names the task.
 func TestTreesOfConstituentsAreNotPacked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.mrg")
-	if err := os.WriteFile(path, []byte(strings.Repeat("(S (NP (DT the) (NN fox)) (VP (VB runs)))\n", 4)), 0o666); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Repeat("(S (NP (DT the) (NN fox)) (VP (VB runs)))\n", 4)),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	c, data := resolved(t, func(c *config.Config) { c.Task, c.Train = "constituency", path })
 	pack := filepath.Join(t.TempDir(), "pack")
-	if _, err := data.Pack(pack, &c); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "--task constituency cannot be packed") {
+	if _, err := data.Pack(pack, &c); !structured.IsBadInput(err) ||
+		!strings.HasPrefix(err.Error(), "--task constituency cannot be packed") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(pack); err == nil {

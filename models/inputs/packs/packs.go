@@ -42,10 +42,12 @@ type Summary struct {
 }
 
 // Write writes data with the inputs that were fitted to them, as c says; c is resolved.
-func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Inputs, notation chains.Notation) (Summary, error) {
+func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Inputs,
+	notation chains.Notation) (Summary, error) {
 	s := Summary{Examples: d.Len(), Positions: d.Positions()}
 	if d.Source != nil && (in.WordRows != nil || in.Encoder != nil) {
-		if err := host.CheckMemory(fmt.Sprintf("packing %d dense inputs of %d words", d.Dim, d.Positions()), 4*float64(d.Positions()*d.Dim)); err != nil {
+		if err := host.CheckMemory(fmt.Sprintf("packing %d dense inputs of %d words", d.Dim, d.Positions()),
+			4*float64(d.Positions()*d.Dim)); err != nil {
 			return s, err
 		}
 		with := *d
@@ -56,7 +58,8 @@ func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Input
 		d = &with
 	}
 	if d.TaskData != nil || d.Source != nil {
-		return s, structured.BadInput("--task %s cannot be packed: images and boxes are files of their own; dsp train --stream reads the features of boxes whenever they are needed", c.Task)
+		return s, structured.BadInput("--task %s cannot be packed: images and boxes are files of their own; dsp train "+
+			"--stream reads the features of boxes whenever they are needed", c.Task)
 	}
 	named := *d
 	named.Name = config.FileNames(d.Name) // who gets a pack learns no folders of who made it
@@ -115,7 +118,8 @@ func Open(c *config.Config) (*structured.Dataset, inputs.Inputs, chains.Notation
 	return d, in, notation, err
 }
 
-func open(f *packed.File, c *config.Config) (d *structured.Dataset, in inputs.Inputs, notation chains.Notation, err error) {
+func open(f *packed.File,
+	c *config.Config) (d *structured.Dataset, in inputs.Inputs, notation chains.Notation, err error) {
 	small, err := f.Copied(inputs.IsTensor)
 	if err != nil {
 		return nil, in, notation, err
@@ -159,7 +163,8 @@ func open(f *packed.File, c *config.Config) (d *structured.Dataset, in inputs.In
 // they come.
 func Streams(c *config.Config) bool {
 	f := formats.Find(c.Format)
-	plain := c.Scheme == "keep" && !c.Partial && c.Dense == "" && c.Vectors == "" && c.Encoder == "" && len(formats.Files(c.Train)) == 1 && host.Rereads(c.Train)
+	plain := c.Scheme == "keep" && !c.Partial && c.Dense == "" && c.Vectors == "" && c.Encoder == "" &&
+		len(formats.Files(c.Train)) == 1 && host.Rereads(c.Train)
 	if !f.Tokens || !tasks.Of(c).Labels || !plain {
 		return false
 	}
@@ -177,7 +182,8 @@ func Stream(ctx context.Context, path string, c *config.Config, say *remarks.Rem
 	s := stream{ctx: ctx, c: c, labels: structured.NewAlphabet()}
 	var err error
 	if look := formats.Find(c.Format).LookThrough; look != nil {
-		if s.survey, err = look(func() (io.ReadCloser, error) { return host.Open(c.Train) }, c.Train, optionsOf(c)); err != nil {
+		if s.survey, err = look(func() (io.ReadCloser, error) { return host.Open(c.Train) }, c.Train,
+			optionsOf(c)); err != nil {
 			return Summary{}, err
 		}
 	}
@@ -201,7 +207,8 @@ func Stream(ctx context.Context, path string, c *config.Config, say *remarks.Rem
 	if err := s.finish(f); err != nil {
 		return Summary{}, err
 	}
-	sum := Summary{Examples: s.builder.Examples, Positions: s.builder.Positions, Labels: s.labels.Len(), NotUTF8: s.foreign}
+	sum := Summary{Examples: s.builder.Examples, Positions: s.builder.Positions,
+		Labels: s.labels.Len(), NotUTF8: s.foreign}
 	sum.Counts = s.in.AttributeCounts()
 	return sum, write(path, c, f, s.in, chains.Notation{}) // it converts no tags
 }
@@ -209,7 +216,8 @@ func Stream(ctx context.Context, path string, c *config.Config, say *remarks.Rem
 // optionsOf says how the training data are read.
 func optionsOf(c *config.Config) formats.Options {
 	return formats.Options{
-		Threads: host.Threads(c.Threads), Columns: c.Columns, Comments: c.Comments, Field: c.Label, MinCount: 1, HashBits: c.HashBits, Given: c.FormatSettings,
+		Threads: host.Threads(c.Threads), Columns: c.Columns, Comments: c.Comments, Field: c.Label, MinCount: 1,
+		HashBits: c.HashBits, Given: c.FormatSettings,
 	}
 }
 

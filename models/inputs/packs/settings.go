@@ -14,7 +14,8 @@ func Uses(s settings.Setting) bool {
 	switch s.Name {
 	case "dev", "test", "stream", "examples", "difficulty", "boxes", "images", "masks":
 		return false
-	case "net", "features", "template", "clusters", "gazetteer", "hash-bits", "min-count", "vectors", "freeze-vectors", "threads":
+	case "net", "features", "template", "clusters", "gazetteer", "hash-bits", "min-count", "vectors",
+		"freeze-vectors", "threads":
 		return true
 	}
 	return s.Group == "Data"
@@ -26,17 +27,21 @@ func CheckGiven(c *config.Config) error {
 		return structured.BadInput("%s is packed already", c.Train)
 	}
 	if c.Format == formats.Brackets {
-		return structured.BadInput("--format %s cannot be packed: packs hold no trees of constituents; train on the file itself", c.Format)
+		return structured.BadInput("--format %s cannot be packed: packs hold no trees of constituents; "+
+			"train on the file itself", c.Format)
 	}
 	if tasks.Of(c).Request == tasks.Lines {
-		return structured.BadInput("--task %s cannot be packed: packs hold labels of positions, and not what lines read; train on the data themselves", c.Task)
+		return structured.BadInput("--task %s cannot be packed: packs hold labels of positions, and not what lines read; "+
+			"train on the data themselves", c.Task)
 	}
 	if r := tasks.Of(c).Request; r == tasks.Scenes || r == tasks.Regions {
-		return structured.BadInput("--task %s cannot be packed: images and boxes are files of their own; dsp train --task localise --stream reads "+
+		return structured.BadInput("--task %s cannot be packed: images and boxes are files of their own; dsp train --task "+
+			"localise --stream reads "+
 			"the features of boxes whenever they are needed", c.Task)
 	}
 	if c.Fold >= 0 {
-		return structured.BadInput("--fold %d parts a file into training and test data; a pack holds training data only. Leave --fold out", c.Fold)
+		return structured.BadInput("--fold %d parts a file into training and test data; a pack holds training data "+
+			"only. Leave --fold out", c.Fold)
 	}
 	return nil
 }

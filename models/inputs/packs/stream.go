@@ -97,7 +97,8 @@ func (s *stream) attributes(d *structured.Dataset) error {
 	if s.in.Template != nil {
 		if s.extractor == nil {
 			var err error
-			if s.extractor, err = s.in.Template.Grow(d, templates.Options{MinCount: max(1, s.c.MinCount), HashBits: s.c.HashBits}); err != nil {
+			if s.extractor, err = s.in.Template.Grow(d,
+				templates.Options{MinCount: max(1, s.c.MinCount), HashBits: s.c.HashBits}); err != nil {
 				return err
 			}
 		}

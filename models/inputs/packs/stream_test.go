@@ -17,7 +17,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Packing piece by piece gives the bytes that packing at once gives, whatever the blocks of the file, and as much is said of examples.
+// Packing piece by piece gives the bytes that packing at once gives, whatever the blocks of the file, and as much is
+// said of examples.
 func TestStreamIsWrite(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {
@@ -39,8 +40,10 @@ func TestStreamIsWrite(t *testing.T) {
 			}
 		}
 	}
-	text, attributes := file("x.conll", strings.Repeat(conll.String(), 2)), file("x.crfsuite", strings.Repeat(crfsuite.String(), 2))
-	broken := file("broken.conll", strings.Repeat(conll.String(), 2)+"\nonly-a-word\n\n"+strings.Repeat("long O O\n", 100)+"\nlast\tP0\tO\n")
+	text, attributes := file("x.conll", strings.Repeat(conll.String(), 2)),
+		file("x.crfsuite", strings.Repeat(crfsuite.String(), 2))
+	broken := file("broken.conll", strings.Repeat(conll.String(), 2)+"\nonly-a-word\n\n"+strings.Repeat("long O O\n", 100)+
+		"\nlast\tP0\tO\n")
 	template := file("t", "U%x[0,0]\nU%x[-1,0]/%x[0,1]\nB%x[0,1]\nB%x[-1,0]/%x[0,0]\n")
 	for _, c := range []struct {
 		name string
@@ -88,7 +91,8 @@ func TestStreamIsWrite(t *testing.T) {
 			if piecewise != whole {
 				t.Errorf("%+v piece by piece, %+v at once", piecewise, whole)
 			}
-			if made, bad := r.Remarks().Made(), r.Remarks().Reasons(); !slices.Equal(say.Made(), made) || !slices.Equal(say.Reasons(), bad) || (len(bad) > 0) != (given.Bad == models.SkipBad) ||
+			if made, bad := r.Remarks().Made(), r.Remarks().Reasons(); !slices.Equal(say.Made(), made) ||
+				!slices.Equal(say.Reasons(), bad) || (len(bad) > 0) != (given.Bad == models.SkipBad) ||
 				given.Train != attributes && len(made) == 0 {
 				t.Errorf("%+v and %q are said piece by piece, %+v and %q at once", say.Made(), say.Reasons(), made, bad)
 			}
@@ -105,7 +109,8 @@ func TestStreamIsWrite(t *testing.T) {
 				for n < min(len(x), len(y)) && x[n] == y[n] {
 					n++
 				}
-				t.Errorf("%d bytes piece by piece, %d at once; they differ from byte %d: %q", len(x), len(y), n, x[max(0, n-80):min(len(x), n+80)])
+				t.Errorf("%d bytes piece by piece, %d at once; they differ from byte %d: %q", len(x), len(y), n,
+					x[max(0, n-80):min(len(x), n+80)])
 			}
 			if files, _ := filepath.Glob(filepath.Join(filepath.Dir(a), ".*")); len(files) > 0 {
 				t.Errorf("left behind: %v", files)
@@ -128,7 +133,8 @@ func TestLabelsOfPiecesAreUTF8(t *testing.T) {
 	}
 	c = r.Config()
 	pack := filepath.Join(t.TempDir(), "x.pack")
-	if _, err := packs.Stream(t.Context(), pack, &c, r.Remarks()); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), path+`:4: label "B-\xe9" is not UTF-8`) {
+	if _, err := packs.Stream(t.Context(), pack, &c, r.Remarks()); !structured.IsBadInput(err) ||
+		!strings.HasPrefix(err.Error(), path+`:4: label "B-\xe9" is not UTF-8`) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(pack); err == nil {

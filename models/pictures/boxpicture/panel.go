@@ -112,7 +112,8 @@ func (p Panel) drawBox(area draw.Canvas, frame vg.Rectangle, b boxes.Box, line d
 
 // drawScore writes the score of a box inside its upper left corner, or further down if other scores are there. It
 // returns the places that are taken.
-func (p Panel) drawScore(area draw.Canvas, frame vg.Rectangle, d boxes.Detection, back, front color.Color, taken []vg.Rectangle) []vg.Rectangle {
+func (p Panel) drawScore(area draw.Canvas, frame vg.Rectangle, d boxes.Detection, back, front color.Color,
+	taken []vg.Rectangle) []vg.Rectangle {
 	st := canvas.Style(scoreSize, front)
 	words := fmt.Sprintf("%.3g", d.Score)
 	box := p.place(frame, d.Box)

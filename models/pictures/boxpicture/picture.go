@@ -141,7 +141,8 @@ func (s Sheet) notes() []note {
 		occurs bool
 		note
 	}{
-		{golden, note{goldLine(), "gold"}}, {blind, note{foundLine(canvas.Right), "predicted"}}, {good, note{foundLine(canvas.Right), "predicted, IoU above 0.5"}},
+		{golden, note{goldLine(), "gold"}}, {blind, note{foundLine(canvas.Right), "predicted"}},
+		{good, note{foundLine(canvas.Right), "predicted, IoU above 0.5"}},
 		{bad, note{foundLine(canvas.Wrong), "predicted, IoU up to 0.5"}}, {others, note{runnerUpLine(), "runner-up"}},
 	} {
 		if n.occurs {

@@ -32,8 +32,10 @@ func sheet() Sheet {
 	b := func(x, y, w, h float64) boxes.Box { return boxes.Box{X: x, Y: y, Width: w, Height: h} }
 	first, second := b(20, 20, 40, 40), b(10, 10, 20, 60)
 	return Sheet{Title: "A & B", Columns: 3, Panels: []Panel{
-		{Image: grey(100, 80), Caption: "<one>", Gold: &first, Found: []boxes.Detection{{Box: b(20, 20, 40, 30), Score: 3.25}, {Box: b(50, 5, 20, 20), Score: 1.5}}},
-		{Image: grey(60, 100), Caption: "two", Gold: &second, Found: []boxes.Detection{{Box: b(30, 30, 20, 20), Score: -0.5}, {Box: b(30, 30, 21, 21), Score: -1}}},
+		{Image: grey(100, 80), Caption: "<one>", Gold: &first,
+			Found: []boxes.Detection{{Box: b(20, 20, 40, 30), Score: 3.25}, {Box: b(50, 5, 20, 20), Score: 1.5}}},
+		{Image: grey(60, 100), Caption: "two", Gold: &second,
+			Found: []boxes.Detection{{Box: b(30, 30, 20, 20), Score: -0.5}, {Box: b(30, 30, 21, 21), Score: -1}}},
 		{Image: grey(100, 80), Found: []boxes.Detection{{Box: b(0, 0, 100, 80), Score: 7}}},
 		{Image: grey(200, 20), Gold: &first},
 	}}
@@ -117,7 +119,8 @@ func TestPNG(t *testing.T) {
 	}
 	scale := float64(panelWidth) * dpi / 72 / 100 // sheet pixels per image pixel
 	left, bottom := float64(blue.Min.X)-float64(margin)*dpi/72, float64(ground.Max.Y-blue.Max.Y)
-	if math.Abs(left-25*scale) > 4 || math.Abs(float64(blue.Dx())-50*scale) > 7 || math.Abs(float64(blue.Dy())-40*scale) > 7 || math.Abs(bottom-15*scale) > 4 {
+	if math.Abs(left-25*scale) > 4 || math.Abs(float64(blue.Dx())-50*scale) > 7 ||
+		math.Abs(float64(blue.Dy())-40*scale) > 7 || math.Abs(bottom-15*scale) > 4 {
 		t.Errorf("box %v of image %v at scale %v, expected %v", blue, ground, scale, b)
 	}
 }

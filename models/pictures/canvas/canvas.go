@@ -61,7 +61,8 @@ func (s Sheet) Write(w io.Writer, kind string, paint func(draw.Canvas)) error {
 		to := gg.NewContextForRGBA(pixels)
 		to.SetLineCapButt()
 		to.InvertY()
-		paint(draw.NewCanvas(vgimg.NewWith(vgimg.UseImageWithContext(pixels, to), vgimg.UseDPI(s.DPI)), s.Width, s.Height)) // white
+		// white
+		paint(draw.NewCanvas(vgimg.NewWith(vgimg.UseImageWithContext(pixels, to), vgimg.UseDPI(s.DPI)), s.Width, s.Height))
 		return encode(w, fewColours(pixels))
 	}
 	area := draw.New(out)

@@ -18,7 +18,8 @@ func TestEveryKindIsWritten(t *testing.T) {
 	for name, start := range map[string]string{"a.png": "\x89PNG", "a.svg": "<?xml", "a.PDF": "%PDF"} {
 		path := filepath.Join(t.TempDir(), name)
 		painted := false
-		if err := (canvas.Sheet{Width: vg.Inch, Height: vg.Inch / 2, DPI: 192}).File(path, func(draw.Canvas) { painted = true }); err != nil {
+		if err := (canvas.Sheet{Width: vg.Inch, Height: vg.Inch / 2, DPI: 192}).File(path,
+			func(draw.Canvas) { painted = true }); err != nil {
 			t.Fatal(err)
 		}
 		content, err := os.ReadFile(path)
@@ -35,7 +36,8 @@ func TestEveryKindIsWritten(t *testing.T) {
 
 func TestOtherKindsAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.gif")
-	if err := (canvas.Sheet{Width: vg.Inch, Height: vg.Inch, DPI: 96}).File(path, func(draw.Canvas) {}); !structured.IsBadInput(err) {
+	if err := (canvas.Sheet{Width: vg.Inch, Height: vg.Inch, DPI: 96}).File(path,
+		func(draw.Canvas) {}); !structured.IsBadInput(err) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(path); err == nil {

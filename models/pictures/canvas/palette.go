@@ -69,7 +69,8 @@ func runs(of *image.RGBA) iter.Seq2[color.RGBA, int] {
 		size := of.Bounds()
 		last, length := uint32(0), 0
 		run := func() bool {
-			return length == 0 || yield(color.RGBA{R: uint8(last), G: uint8(last >> 8), B: uint8(last >> 16), A: uint8(last >> 24)}, length)
+			return length == 0 ||
+				yield(color.RGBA{R: uint8(last), G: uint8(last >> 8), B: uint8(last >> 16), A: uint8(last >> 24)}, length)
 		}
 		for y := size.Min.Y; y < size.Max.Y; y++ {
 			for row := of.Pix[of.PixOffset(size.Min.X, y):][:4*size.Dx()]; len(row) >= 4; row = row[4:] {

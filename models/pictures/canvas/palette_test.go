@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Up to 256 colours stay as they are; more become near ones, or stay without a palette where none is near, as transparent ones do.
+// Up to 256 colours stay as they are; more become near ones, or stay without a palette where none is near, as
+// transparent ones do.
 func TestFewColours(t *testing.T) {
 	for name, c := range map[string]struct {
 		colours   int
@@ -14,8 +15,10 @@ func TestFewColours(t *testing.T) {
 		mayDiffer int
 		of        func(k int) color.RGBA
 	}{
-		"one":      {1, true, 0, func(int) color.RGBA { return color.RGBA{R: 200, A: 255} }},
-		"just few": {256, true, 0, func(k int) color.RGBA { return color.RGBA{R: uint8(k), G: uint8(255 - k), B: 7, A: 255} }},
+		"one": {1, true, 0, func(int) color.RGBA { return color.RGBA{R: 200, A: 255} }},
+		"just few": {256, true, 0, func(k int) color.RGBA {
+			return color.RGBA{R: uint8(k), G: uint8(255 - k), B: 7, A: 255}
+		}},
 		"soft edges": {4 * 255, true, nearColours, func(k int) color.RGBA {
 			g := uint8(k / 4)
 			return color.RGBA{R: g, G: g + uint8(k%4/3), B: g + uint8(k%4/2), A: 255}

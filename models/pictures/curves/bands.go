@@ -46,7 +46,9 @@ type BandPoint struct{ X, Low, Middle, High float64 }
 // Write draws the picture at path, as PNG, SVG or PDF.
 func (b *Bands) Write(path string) error {
 	heads, tops, height := b.layout()
-	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.File(path, func(area draw.Canvas) { b.draw(area, heads, tops) })
+	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.File(path, func(area draw.Canvas) {
+		b.draw(area, heads, tops)
+	})
 }
 
 // Heights in a picture of bands.
@@ -75,7 +77,8 @@ func (b *Bands) layout() (heads [][][]entry, tops []vg.Length, height vg.Length)
 func (b *Bands) draw(area draw.Canvas, heads [][][]entry, tops []vg.Length) {
 	left := area.Min.X + 0.15*vg.Inch
 	bold := style(13, ink)
-	for bold.Font.Weight = stdfont.WeightBold; bold.Width(b.Title) > width-0.3*vg.Inch && bold.Font.Size > 8; bold.Font.Weight = stdfont.WeightBold {
+	for bold.Font.Weight = stdfont.WeightBold; bold.Width(b.Title) > width-0.3*vg.Inch &&
+		bold.Font.Size > 8; bold.Font.Weight = stdfont.WeightBold {
 		bold = style(float64(bold.Font.Size)-0.5, ink)
 	}
 	area.FillText(bold, vg.Point{X: left, Y: area.Max.Y - 0.27*vg.Inch}, b.Title)

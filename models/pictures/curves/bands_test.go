@@ -35,12 +35,15 @@ func TestBands(t *testing.T) {
 	shoots := Band{"shoots up", []BandPoint{{1, 50, 50, 50}, {2, 60, 1e30, math.Inf(1)}, {3, 50, 50, 60}}}
 	panel := func(series ...Band) BandPanel { return BandPanel{X: "calls", Y: "value", Series: series} }
 	for name, rows := range map[string][]BandRow{
-		"one":       {{Panels: []BandPanel{panel(fall, rise)}}},
-		"two by 3":  {{Title: "a", Panels: []BandPanel{panel(fall, rise), panel(rise, fall), panel(fall, rise)}}, {Title: "b", Panels: []BandPanel{panel(fall, rise)}}},
+		"one": {{Panels: []BandPanel{panel(fall, rise)}}},
+		"two by 3": {{Title: "a", Panels: []BandPanel{panel(fall, rise), panel(rise, fall), panel(fall, rise)}},
+			{Title: "b", Panels: []BandPanel{panel(fall, rise)}}},
 		"diverging": {{Panels: []BandPanel{panel(fall, shoots)}}},
-		"log":       {{Panels: []BandPanel{{Log: true, Series: []Band{{"with 0", []BandPoint{{1, 0, 0, 1}, {2, 0, 1, 2}, {3, 1, 2, 3}}}, rise}}}}},
-		"nothing":   {{Panels: []BandPanel{panel(Band{Name: "a"}, Band{Name: "b"})}}},
-		"point":     {{Panels: []BandPanel{panel(Band{"a", []BandPoint{{1, 2, 2, 2}}}, Band{"b", []BandPoint{{1, 3, 3, 3}}})}}},
+		"log": {{Panels: []BandPanel{
+			{Log: true, Series: []Band{{"with 0", []BandPoint{{1, 0, 0, 1}, {2, 0, 1, 2}, {3, 1, 2, 3}}}, rise}}}}},
+		"nothing": {{Panels: []BandPanel{panel(Band{Name: "a"}, Band{Name: "b"})}}},
+		"point": {{Panels: []BandPanel{panel(Band{"a", []BandPoint{{1, 2, 2, 2}}},
+			Band{"b", []BandPoint{{1, 3, 3, 3}}})}}},
 	} {
 		img := bandPicture(t, &Bands{Title: "finding", Caption: "medians", Rows: rows})
 		for series := range 2 {
@@ -54,7 +57,8 @@ func TestBands(t *testing.T) {
 // A curve that shoots up does not flatten the others.
 func TestBandRange(t *testing.T) {
 	p := BandPanel{Series: []Band{
-		{"a", []BandPoint{{1, 4, 4, 4}, {2, 3, 3, 3}}}, {"b", []BandPoint{{1, 5, 5, 5}, {2, 2, 2, 2}}}, {"c", []BandPoint{{1, 5, 5, 5}, {2, 9, 1e9, 9}}},
+		{"a", []BandPoint{{1, 4, 4, 4}, {2, 3, 3, 3}}}, {"b", []BandPoint{{1, 5, 5, 5}, {2, 2, 2, 2}}},
+		{"c", []BandPoint{{1, 5, 5, 5}, {2, 9, 1e9, 9}}},
 	}}
 	if r := p.row(); r.max > 60 || r.max < 5 || r.min > 2 {
 		t.Errorf("axis from %v to %v", r.min, r.max)

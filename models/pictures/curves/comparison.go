@@ -127,7 +127,8 @@ func (c *Comparison) drawHead(area draw.Canvas, rows [][]entry) {
 	left := area.Min.X + 0.15*vg.Inch
 	size := 13.0
 	bold := style(size, ink)
-	for bold.Font.Weight = stdfont.WeightBold; bold.Width(c.Title) > width-0.3*vg.Inch && size > 8; bold.Font.Weight = stdfont.WeightBold {
+	for bold.Font.Weight = stdfont.WeightBold; bold.Width(c.Title) > width-0.3*vg.Inch &&
+		size > 8; bold.Font.Weight = stdfont.WeightBold {
 		size -= 0.5
 		bold = style(size, ink)
 	}

@@ -15,10 +15,14 @@ func TestComparison(t *testing.T) {
 		{Name: "b", Points: []Point{{0.1, 41, 0}, {10, 43, 0}}, Joined: true},
 	}
 	for name, c := range map[string]*Comparison{
-		"lines":   {Title: "best", Caption: "six", Value: "F1, %", Legend: "method", Panels: []Panel{{Label: "reg", Log: true, Series: lines}}},
-		"choices": {Title: "best", Legend: "method", Panels: []Panel{{Names: []string{"x", "y"}, Series: []Series{{Name: "a", Points: []Point{{0, 1, 0}}}, {Name: "b", Points: []Point{{1, 2, 0}}}}}}},
-		"panels":  {Title: "best", Panels: []Panel{{Series: lines[:1]}, {Series: lines}, {Series: lines}}},
-		"point":   {Title: "best", Panels: []Panel{{Series: []Series{{Points: []Point{{3, 3, 0}}}, {Points: []Point{{3, 5, 0}}}}}}},
+		"lines": {Title: "best", Caption: "six", Value: "F1, %", Legend: "method",
+			Panels: []Panel{{Label: "reg", Log: true, Series: lines}}},
+		"choices": {Title: "best", Legend: "method",
+			Panels: []Panel{{Names: []string{"x", "y"},
+				Series: []Series{{Name: "a", Points: []Point{{0, 1, 0}}}, {Name: "b", Points: []Point{{1, 2, 0}}}}}}},
+		"panels": {Title: "best", Panels: []Panel{{Series: lines[:1]}, {Series: lines}, {Series: lines}}},
+		"point": {Title: "best",
+			Panels: []Panel{{Series: []Series{{Points: []Point{{3, 3, 0}}}, {Points: []Point{{3, 5, 0}}}}}}},
 		"nothing": {Panels: []Panel{{Label: "reg"}}},
 	} {
 		path := filepath.Join(t.TempDir(), "c.png")

@@ -142,7 +142,8 @@ func TestOutcome(t *testing.T) {
 	if want := "casimir, 7 passes in 1.23 s"; title != want {
 		t.Errorf("got %q, want %q", title, want)
 	}
-	if want := "objective 0.505, at most 1 % above the optimum; lowest token error on dev 12.5 %, after pass 3"; finding != want {
+	if want := "objective 0.505, at most 1 % above the optimum; lowest token error on " +
+		"dev 12.5 %, after pass 3"; finding != want {
 		t.Errorf("got %q, want %q", finding, want)
 	}
 }
@@ -179,8 +180,10 @@ func TestWordsOfCurves(t *testing.T) {
 	}
 	svg := written(t, func(path string) error { return Write(path, first, second) })
 	title, finding := outcome(first)
-	expectWords(t, svg, title, finding, "bcfw", "sgd", "certified lower bound of the optimum", "passes", "seconds of training",
-		"objective, and the certified lower bound of its optimum", "relative gap, certified; logarithmic scale", "token error on dev, %; logarithmic scale")
+	expectWords(t, svg, title, finding, "bcfw", "sgd", "certified lower bound of the optimum",
+		"passes", "seconds of training", "objective, and the certified lower bound of its optimum",
+		"relative gap, certified; logarithmic scale",
+		"token error on dev, %; logarithmic scale")
 	svg = written(t, func(path string) error { return Write(path, second) })
 	expectWords(t, svg, "sgd, 1 pass in 0.1 s", "objective 1.4", "objective")
 }
@@ -189,21 +192,27 @@ func TestWordsOfCurves(t *testing.T) {
 func TestWordsOfPictures(t *testing.T) {
 	points := []Point{{1, 1, 0}, {10, 2, 0}}
 	c := Comparison{Title: "the finding", Caption: "what it shows", Value: "F1, %", Legend: "method", Panels: []Panel{
-		{Label: "reg", Log: true, Series: []Series{{Name: "adam", Points: points}}}, {Label: "size", Series: []Series{{Name: "adam", Points: points}}},
+		{Label: "reg", Log: true, Series: []Series{{Name: "adam", Points: points}}},
+		{Label: "size", Series: []Series{{Name: "adam", Points: points}}},
 	}}
-	expectWords(t, written(t, c.Write), "the finding", "what it shows", "F1, %", "method", "adam", "reg (logarithmic scale)", "size")
+	expectWords(t, written(t, c.Write), "the finding", "what it shows", "F1, %", "method", "adam",
+		"reg (logarithmic scale)", "size")
 
 	panel := []BandPanel{{X: "calls", Y: "value", Series: []Band{{"falls", []BandPoint{{1, 9, 10, 12}, {2, 1, 2, 3}}}}}}
-	b := Bands{Title: "the finding", Caption: "what it shows", Rows: []BandRow{{Title: "one", Panels: panel}, {Title: "two", Panels: panel}}}
+	b := Bands{Title: "the finding", Caption: "what it shows",
+		Rows: []BandRow{{Title: "one", Panels: panel}, {Title: "two", Panels: panel}}}
 	svg := written(t, b.Write)
 	expectWords(t, svg, "the finding", "what it shows", "one", "two", "falls")
 	if strings.Count(svg, ">calls<") == 0 || strings.Count(svg, ">value<") == 0 {
 		t.Error("axes have no names")
 	}
 
-	s := UnitSquare{Title: "the finding", Caption: "what it shows", X: "recall", Y: "precision", Diagonal: "perfect", BarsName: "share",
-		Lines: []SquareLine{{Name: "entities", Points: []SquarePoint{{X: 0, Y: 1}, {X: 1, Y: 0.2, Label: "here"}}}}, Bars: []SquareBar{{0, 0.5, 0.2}}}
-	expectWords(t, written(t, s.Write), "the finding", "what it shows", "recall", "precision", "perfect", "share", "entities", "here")
+	s := UnitSquare{Title: "the finding", Caption: "what it shows", X: "recall", Y: "precision",
+		Diagonal: "perfect", BarsName: "share",
+		Lines: []SquareLine{{Name: "entities", Points: []SquarePoint{{X: 0, Y: 1}, {X: 1, Y: 0.2, Label: "here"}}}},
+		Bars:  []SquareBar{{0, 0.5, 0.2}}}
+	expectWords(t, written(t, s.Write), "the finding", "what it shows", "recall", "precision", "perfect",
+		"share", "entities", "here")
 }
 
 func TestAboveOptimum(t *testing.T) {

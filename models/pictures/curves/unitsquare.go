@@ -102,14 +102,16 @@ func (s *UnitSquare) legend(area draw.Canvas, x, y vg.Length) {
 	})
 	if len(s.Bars) > 0 {
 		add(s.BarsName, func(from, to vg.Length) {
-			area.FillPolygon(barColor, []vg.Point{{X: from, Y: y}, {X: to, Y: y}, {X: to, Y: y + vg.Points(7)}, {X: from, Y: y + vg.Points(7)}})
+			area.FillPolygon(barColor, []vg.Point{{X: from, Y: y}, {X: to, Y: y}, {X: to, Y: y + vg.Points(7)},
+				{X: from, Y: y + vg.Points(7)}})
 		})
 	}
 }
 
 var (
-	diagonalStyle = draw.LineStyle{Color: rgb(0x888888), Width: vg.Points(1), Dashes: []vg.Length{vg.Points(4), vg.Points(3)}}
-	barColor      = rgb(0xd9e6ef)
+	diagonalStyle = draw.LineStyle{Color: rgb(0x888888), Width: vg.Points(1),
+		Dashes: []vg.Length{vg.Points(4), vg.Points(3)}}
+	barColor = rgb(0xd9e6ef)
 )
 
 func dot(line int, radius float64) draw.GlyphStyle {

@@ -56,14 +56,16 @@ func TestUnitSquare(t *testing.T) {
 // Names in the legend stand beside each other, in the order of what they name, with room for its mark.
 func TestLegendOfUnitSquare(t *testing.T) {
 	names := []string{"entities", "a longer name", "x", "perfect", "share"}
-	s := UnitSquare{Title: "finding", X: "recall", Y: "precision", Diagonal: names[3], BarsName: names[4], Bars: []SquareBar{{0, 0.5, 0.2}}}
+	s := UnitSquare{Title: "finding", X: "recall", Y: "precision", Diagonal: names[3], BarsName: names[4],
+		Bars: []SquareBar{{0, 0.5, 0.2}}}
 	for k, name := range names[:3] {
 		s.Lines = append(s.Lines, SquareLine{Name: name, Points: []SquarePoint{{X: 0, Y: 1}, {X: 1, Y: 0.2}}, Loose: k == 1})
 	}
 	svg := written(t, s.Write)
 	end := 0.0
 	for _, name := range names {
-		found := regexp.MustCompile(`<text x="([0-9.]+)"[^>]*>` + name + `</text>`).FindStringSubmatch(strings.ReplaceAll(svg, "\n", " "))
+		found := regexp.MustCompile(`<text x="([0-9.]+)"[^>]*>` + name +
+			`</text>`).FindStringSubmatch(strings.ReplaceAll(svg, "\n", " "))
 		if found == nil {
 			t.Fatalf("no %q in\n%s", name, svg)
 		}

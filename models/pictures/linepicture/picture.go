@@ -47,7 +47,8 @@ func (s Sheet) Write(path string) error {
 	if s.Title != "" {
 		height += 22
 	}
-	return canvas.Sheet{Width: 2*margin + lineWidth + 16 + wordWidth, Height: height, DPI: dpi}.File(path, func(area draw.Canvas) {
+	return canvas.Sheet{Width: 2*margin + lineWidth + 16 + wordWidth, Height: height,
+		DPI: dpi}.File(path, func(area draw.Canvas) {
 		y := area.Max.Y - margin
 		if s.Title != "" {
 			y -= 22
@@ -77,6 +78,7 @@ func (l Line) draw(area draw.Canvas, y vg.Length) {
 	area.FillText(word, vg.Point{X: x, Y: y - 12}, text)
 	area.FillText(small, vg.Point{X: x + word.Width(text) + 8, Y: y - 12}, l.Note)
 	if wrong {
-		area.FillText(canvas.Style(wordSize, canvas.Gold), vg.Point{X: x, Y: y - 26}, canvas.Shorten(*l.Gold, word, wordWidth))
+		area.FillText(canvas.Style(wordSize, canvas.Gold), vg.Point{X: x, Y: y - 26},
+			canvas.Shorten(*l.Gold, word, wordWidth))
 	}
 }

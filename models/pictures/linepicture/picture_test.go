@@ -15,7 +15,8 @@ func TestWrite(t *testing.T) {
 	path, gold, other := filepath.Join(t.TempDir(), "t.svg"), "right", "gold string"
 	page := image.NewGray(image.Rect(0, 0, 90, 16))
 	s := Sheet{Title: "A & B", Lines: []Line{
-		{Image: page, Predicted: gold, Note: "97 %", Gold: &gold}, {Image: page, Predicted: "other", Gold: &other}, {Image: page, Predicted: "blind"},
+		{Image: page, Predicted: gold, Note: "97 %", Gold: &gold}, {Image: page, Predicted: "other", Gold: &other},
+		{Image: page, Predicted: "blind"},
 	}}
 	if err := s.Write(path); err != nil {
 		t.Fatal(err)
@@ -24,7 +25,8 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for word, times := range map[string]int{">right<": 1, ">97 %<": 1, ">other<": 1, ">gold string<": 1, ">blind<": 1, "<image": 3, "A &amp; B": 1} {
+	for word, times := range map[string]int{">right<": 1, ">97 %<": 1, ">other<": 1, ">gold string<": 1, ">blind<": 1,
+		"<image": 3, "A &amp; B": 1} {
 		if got := bytes.Count(text, []byte(word)); got != times {
 			t.Errorf("%s is there %d times, want %d", word, got, times)
 		}

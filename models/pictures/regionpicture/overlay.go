@@ -25,7 +25,8 @@ func (o Overlay) Write(path string) error {
 	for o.Image.Width*scale < 320 {
 		scale++
 	}
-	return Sheet{Columns: 1, Panels: []Panel{{Image: Paint(o.Image, o.Mask)}}, Labels: o.Labels, width: o.Image.Width * scale}.Write(path)
+	return Sheet{Columns: 1, Panels: []Panel{{Image: Paint(o.Image, o.Mask)}}, Labels: o.Labels,
+		width: o.Image.Width * scale}.Write(path)
 }
 
 // Paint returns the image with the translucent colours of a mask, as Legend names them.

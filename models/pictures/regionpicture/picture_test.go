@@ -92,7 +92,8 @@ func TestSheet(t *testing.T) {
 		mask.Labels[i] = uint8(i % 3)
 	}
 	s := Sheet{
-		Title: "A title", Heads: []string{"image", "mask"}, Columns: 2, Labels: structured.NewAlphabet("ground", strings.Repeat("very ", 40)+"long"),
+		Title: "A title", Heads: []string{"image", "mask"}, Columns: 2,
+		Labels: structured.NewAlphabet("ground", strings.Repeat("very ", 40)+"long"),
 		Panels: []Panel{{Image: grey(30, 20), Caption: "one"}, {Image: Flat(mask)}, {Image: grey(2, 1)}},
 	}
 	for _, name := range []string{"s.svg", "s.png"} {
@@ -149,7 +150,8 @@ func TestSheetFits(t *testing.T) {
 			}
 			const least, most = 20, 50 // pixels, two for a point; the margin has 28
 			if below := got.Bounds().Dy() - 1 - last; first < least || first > most || below < least || below > most {
-				t.Errorf("%q, heads %q, legend %v, %d captions: %d pixels above, %d below", s.Title, s.Heads, s.Labels != nil, captions, first, below)
+				t.Errorf("%q, heads %q, legend %v, %d captions: %d pixels above, %d below", s.Title, s.Heads,
+					s.Labels != nil, captions, first, below)
 			}
 		}
 	}
@@ -162,7 +164,8 @@ func TestRowsOfSheet(t *testing.T) {
 		captions []string // of three images, two in a row
 		want     string   // what stands below each other in the first column: an image, blank, a caption
 	}{
-		{[]string{"", "", ""}, ".#.#."}, {[]string{"caption", "", ""}, ".#.c.#."}, {[]string{"", "caption", "caption"}, ".#.#.c."},
+		{[]string{"", "", ""}, ".#.#."}, {[]string{"caption", "", ""}, ".#.c.#."},
+		{[]string{"", "caption", "caption"}, ".#.#.c."},
 	} {
 		s := Sheet{Columns: 2}
 		for _, caption := range c.captions {

@@ -130,7 +130,8 @@ func (r row) draw(area draw.Canvas, top vg.Length) {
 	for k, p := range r.panels {
 		x := margin + vg.Length(k)*(r.width+gap)
 		bottom := top - r.heightOf(p)
-		area.DrawImage(vg.Rectangle{Min: vg.Point{X: x, Y: bottom}, Max: vg.Point{X: x + r.width, Y: top}}, enlarged(p.Image, int(r.width*perPoint)))
+		area.DrawImage(vg.Rectangle{Min: vg.Point{X: x, Y: bottom}, Max: vg.Point{X: x + r.width, Y: top}},
+			enlarged(p.Image, int(r.width*perPoint)))
 		if p.Caption != "" {
 			area.FillText(small, vg.Point{X: x, Y: bottom - 11}, canvas.Shorten(p.Caption, small, r.width))
 		}

@@ -62,7 +62,8 @@ func (s *Sentence) arcs() []*arc {
 		if s.Certainty != nil {
 			probability = s.Certainty[d]
 		}
-		a := &arc{head: int(h) - 1, dependent: d, label: s.Relations[d], line: arcLine(canvas.Right, probability), text: canvas.Ink}
+		a := &arc{head: int(h) - 1, dependent: d, label: s.Relations[d], line: arcLine(canvas.Right, probability),
+			text: canvas.Ink}
 		switch {
 		case s.GoldHeads == nil:
 		case s.GoldHeads[d] != h:

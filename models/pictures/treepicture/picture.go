@@ -91,8 +91,9 @@ func (p Picture) Write(path string) error {
 func (s *Sentence) check() error {
 	n := len(s.Words)
 	for name, length := range map[string]int{
-		"heads": len(s.Heads), "relations": len(s.Relations), "tags": orAll(s.Tags, n), "probabilities": orAll(s.Certainty, n),
-		"gold heads": orAll(s.GoldHeads, n), "gold relations": orAll(s.GoldRelations, n),
+		"heads": len(s.Heads), "relations": len(s.Relations), "tags": orAll(s.Tags, n),
+		"probabilities": orAll(s.Certainty, n), "gold heads": orAll(s.GoldHeads, n),
+		"gold relations": orAll(s.GoldRelations, n),
 	} {
 		if length != n {
 			return structured.BadInput("picture of %d words: %d %s, expected %d", n, length, name, n)

@@ -22,11 +22,13 @@ import (
 // doubtful has a crossing arc with the wrong head, a wrong relation, and arcs of various probabilities.
 func doubtful() Sentence {
 	return Sentence{
-		Words: strings.Fields("A hearing on the <issue> is scheduled today with telescopes ."),
-		Tags:  strings.Fields("DET NOUN ADP DET NOUN AUX VERB NOUN ADP NOUN PUNCT"),
-		Heads: []int32{2, 7, 5, 5, 2, 7, 0, 7, 10, 2, 7}, Relations: strings.Fields("det nsubj case det nmod aux:pass root obj case nmod punct"),
-		Certainty: []float32{1, .97, 1, 1, .85, 1, .999, .9, .99, .35, 1},
-		GoldHeads: []int32{2, 7, 5, 5, 2, 7, 0, 7, 10, 8, 7}, GoldRelations: strings.Fields("det nsubj case det nmod aux:pass root obl:tmod case advcl punct"),
+		Words:         strings.Fields("A hearing on the <issue> is scheduled today with telescopes ."),
+		Tags:          strings.Fields("DET NOUN ADP DET NOUN AUX VERB NOUN ADP NOUN PUNCT"),
+		Heads:         []int32{2, 7, 5, 5, 2, 7, 0, 7, 10, 2, 7},
+		Relations:     strings.Fields("det nsubj case det nmod aux:pass root obj case nmod punct"),
+		Certainty:     []float32{1, .97, 1, 1, .85, 1, .999, .9, .99, .35, 1},
+		GoldHeads:     []int32{2, 7, 5, 5, 2, 7, 0, 7, 10, 8, 7},
+		GoldRelations: strings.Fields("det nsubj case det nmod aux:pass root obl:tmod case advcl punct"),
 	}
 }
 
@@ -34,7 +36,8 @@ func doubtful() Sentence {
 func TestPlaces(t *testing.T) {
 	s := doubtful()
 	for name, p := range map[string]Picture{
-		"gold.svg":  {Title: "A & B", Sentences: []Sentence{doubtful(), {Words: s.Words[:2], Heads: []int32{2, 0}, Relations: []string{"det", "root"}}}},
+		"gold.svg": {Title: "A & B",
+			Sentences: []Sentence{doubtful(), {Words: s.Words[:2], Heads: []int32{2, 0}, Relations: []string{"det", "root"}}}},
 		"plain.svg": {Sentences: []Sentence{{Words: s.Words, Heads: s.Heads, Relations: s.Relations}}},
 	} {
 		picturetest.Kept(t, name, p.Write)
@@ -74,7 +77,8 @@ func TestSVG(t *testing.T) {
 		}
 	}
 	for word, count := range map[string]int{
-		"A & B": 1, "<issue>": 1, "hearing": 2, "NOUN": 4, "nsubj 0.97": 1, "obj (obl:tmod) 0.90": 1, "nmod 0.35": 1, "advcl": 1, "root": 2, "det": 3,
+		"A & B": 1, "<issue>": 1, "hearing": 2, "NOUN": 4, "nsubj 0.97": 1, "obj (obl:tmod) 0.90": 1, "nmod 0.35": 1,
+		"advcl": 1, "root": 2, "det": 3,
 		"gold arc that was missed": 1,
 	} {
 		if words[word] != count {
@@ -101,7 +105,9 @@ func TestPNG(t *testing.T) {
 	}{
 		"wrong": {Picture{Sentences: []Sentence{s}}, all}, "legend": {Picture{Sentences: []Sentence{perfect}}, all},
 		"alone": {Picture{Title: "t", Sentences: []Sentence{alone}}, map[color.NRGBA]bool{canvas.Right: true}},
-		"none":  {Picture{}, nil}, "a word": {Picture{Sentences: []Sentence{{Words: []string{"a"}, Heads: []int32{0}, Relations: []string{"root"}}}}, map[color.NRGBA]bool{canvas.Right: true}},
+		"none":  {Picture{}, nil},
+		"a word": {Picture{Sentences: []Sentence{{Words: []string{"a"}, Heads: []int32{0}, Relations: []string{"root"}}}},
+			map[color.NRGBA]bool{canvas.Right: true}},
 	} {
 		path := filepath.Join(t.TempDir(), "t.png")
 		if err := test.p.Write(path); err != nil {
@@ -157,10 +163,13 @@ func TestWriteErrors(t *testing.T) {
 	s := doubtful()
 	for name, change := range map[string]func(*Sentence){
 		"heads": func(s *Sentence) { s.Heads = s.Heads[1:] }, "relations": func(s *Sentence) { s.Relations = nil },
-		"tags": func(s *Sentence) { s.Tags = s.Tags[1:] }, "probabilities": func(s *Sentence) { s.Certainty = s.Certainty[1:] },
-		"gold heads": func(s *Sentence) { s.GoldHeads = s.GoldHeads[1:] }, "gold relations": func(s *Sentence) { s.GoldRelations = s.GoldRelations[1:] },
-		"head 12": func(s *Sentence) { s.Heads = []int32{2, 7, 5, 5, 2, 7, 0, 7, 10, 12, 7} },
-		"head -1": func(s *Sentence) { s.GoldHeads = []int32{2, 7, 5, 5, 2, 7, 0, 7, 10, -1, 7} },
+		"tags": func(s *Sentence) { s.Tags = s.Tags[1:] }, "probabilities": func(s *Sentence) {
+			s.Certainty = s.Certainty[1:]
+		},
+		"gold heads":     func(s *Sentence) { s.GoldHeads = s.GoldHeads[1:] },
+		"gold relations": func(s *Sentence) { s.GoldRelations = s.GoldRelations[1:] },
+		"head 12":        func(s *Sentence) { s.Heads = []int32{2, 7, 5, 5, 2, 7, 0, 7, 10, 12, 7} },
+		"head -1":        func(s *Sentence) { s.GoldHeads = []int32{2, 7, 5, 5, 2, 7, 0, 7, 10, -1, 7} },
 	} {
 		changed := s
 		change(&changed)
@@ -174,8 +183,8 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// Overlapping arcs have different levels, no two arcs end at the same point, words do not overlap, and labels lie between the ends of
-// their arcs.
+// Overlapping arcs have different levels, no two arcs end at the same point, words do not overlap, and labels lie
+// between the ends of their arcs.
 func TestLayout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
@@ -216,7 +225,8 @@ func TestLayout(t *testing.T) {
 			}
 		}
 		for d := 1; d < n; d++ {
-			needed := (canvas.Style(wordSize, canvas.Ink).Width(s.Words[d-1]) + canvas.Style(wordSize, canvas.Ink).Width(s.Words[d])) / 2
+			needed := (canvas.Style(wordSize, canvas.Ink).Width(s.Words[d-1]) +
+				canvas.Style(wordSize, canvas.Ink).Width(s.Words[d])) / 2
 			if l.centre[d]-l.centre[d-1] < needed {
 				t.Fatalf("words %d and %d overlap", d, d+1)
 			}

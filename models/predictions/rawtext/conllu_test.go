@@ -12,7 +12,8 @@ import (
 // Sentences in CoNLL-U say where their tokens are and which no white space follows: from these, and the text of the
 // comment, the raw text comes back.
 func TestConlluOfRawText(t *testing.T) {
-	for _, raw := range []string{"Hello, world! This is it.\n\nÜber  uns (ja).", "a", "a ", "One two.Three", "x\u00a0y z."} {
+	for _, raw := range []string{"Hello, world! This is it.\n\nÜber  uns (ja).", "a", "a ",
+		"One two.Three", "x\u00a0y z."} {
 		all, runes := tokens.Rules{Splitter: tokens.Unicode{}}.Split(raw), []rune(raw)
 		for _, start := range []int{0, 7} {
 			text := string(conllu(all, runes, start))
@@ -46,7 +47,8 @@ func TestConlluOfRawText(t *testing.T) {
 					if k+1 < len(s.Tokens) {
 						joined = s.Tokens[k+1].Start == token.End
 					}
-					if len(fields) != 10 || fields[0] != itoa(k+1) || fields[1] != token.Text || strings.Contains(fields[9], "SpaceAfter=No|") != joined ||
+					if len(fields) != 10 || fields[0] != itoa(k+1) || fields[1] != token.Text ||
+						strings.Contains(fields[9], "SpaceAfter=No|") != joined ||
 						!strings.HasSuffix(fields[9], "TokenRange="+itoa(start+token.Start)+":"+itoa(start+token.End)) {
 						t.Errorf("%q: token %d is %q", raw, k, fields)
 					}

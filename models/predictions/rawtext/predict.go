@@ -30,7 +30,8 @@ type Options struct {
 // the number of threads.
 func (r *Reader) Predict(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
 	if o.Inline && r.trees {
-		return structured.BadInput("--inline marks labels in the text; --task %s predicts %s", r.model.Config.Task, tasks.Of(&r.model.Config).Outputs)
+		return structured.BadInput("--inline marks labels in the text; --task %s predicts %s", r.model.Config.Task,
+			tasks.Of(&r.model.Config).Outputs)
 	}
 	if err := r.model.CheckEntities(o.Options); err != nil {
 		return err
@@ -39,7 +40,8 @@ func (r *Reader) Predict(ctx context.Context, in io.Reader, name string, w io.Wr
 	if o.Whole {
 		next = inParts(next, r.model.Ranks().Size())
 	}
-	_, err := models.Stream(ctx, r.model.Ranks(), o.Threads, w, next, func() *labeller { return r.newLabeller(ctx, name, o) }, (*labeller).label)
+	_, err := models.Stream(ctx, r.model.Ranks(), o.Threads, w, next,
+		func() *labeller { return r.newLabeller(ctx, name, o) }, (*labeller).label)
 	return err
 }
 
@@ -88,7 +90,8 @@ type answer func(d *structured.Dataset, o predictions.Options, yield func(i int,
 func (r *Reader) newLabeller(ctx context.Context, name string, o Options) *labeller {
 	l := &labeller{Reader: r, name: name, options: o, predict: r.model.NewAnswerer().Predict}
 	if alone := r.model.Alone(); o.Whole {
-		l.predict = func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+		l.predict = func(d *structured.Dataset, o predictions.Options, yield func(i int,
+			p *predictions.Prediction) error) error {
 			if err := r.model.MakeInputs(d, o.Threads); err != nil {
 				return err
 			}
@@ -158,7 +161,8 @@ func (l *labeller) mark(marks []predictions.Mark, s tokens.Sentence, labels []in
 		return marks
 	}
 	for _, e := range l.tags.Of(nil, labels) {
-		marks = append(marks, predictions.Mark{Start: s.Tokens[e.First].Start, End: s.Tokens[e.Last].End, Name: l.tags.Types().Name(e.Type)})
+		marks = append(marks, predictions.Mark{Start: s.Tokens[e.First].Start, End: s.Tokens[e.Last].End,
+			Name: l.tags.Types().Name(e.Type)})
 	}
 	return marks
 }

@@ -23,7 +23,8 @@ func tagger(t *testing.T) *models.Model {
 	dir := t.TempDir()
 	c := config.Default()
 	c.Train, c.Out, c.Passes, c.Quiet = filepath.Join(dir, "train.conll"), filepath.Join(dir, "run"), 5, true
-	if err := os.WriteFile(c.Train, []byte(strings.Repeat("the O\nred B-X\nfox I-X\nruns O\n\nred B-X\n\n", 20)), 0o666); err != nil {
+	if err := os.WriteFile(c.Train, []byte(strings.Repeat("the O\nred B-X\nfox I-X\nruns O\n\nred B-X\n\n", 20)),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := training.Train(context.Background(), c, training.TrainOptions{}); err != nil {
@@ -44,11 +45,13 @@ func TestWhole(t *testing.T) {
 	}
 	text := strings.Repeat("The red fox runs. See the [red]\nfox!\n\nIt runs\n \n", 50)
 	for _, o := range []rawtext.Options{
-		{}, {JSON: true, Options: predictions.Options{Spans: true, Probability: true}}, {Inline: true}, {Rules: tokens.Rules{Lines: true}}, {Options: predictions.Options{NBest: 2}},
+		{}, {JSON: true, Options: predictions.Options{Spans: true, Probability: true}}, {Inline: true},
+		{Rules: tokens.Rules{Lines: true}}, {Options: predictions.Options{NBest: 2}},
 	} {
 		o.Rules.Splitter = tokens.Unicode{}
 		var pieces, whole bytes.Buffer
-		if err := r.Predict(context.Background(), iotest.OneByteReader(strings.NewReader(text)), "text", &pieces, o); err != nil {
+		if err := r.Predict(context.Background(), iotest.OneByteReader(strings.NewReader(text)),
+			"text", &pieces, o); err != nil {
 			t.Fatal(err)
 		}
 		o.Whole = true

@@ -36,11 +36,14 @@ func NewReader(m *models.Model) (*Reader, error) {
 	r := &Reader{model: m, columns: columns, trees: formats.Find(task.FileFormat).Trees && !task.Labels}
 	switch {
 	case !task.Labels && !r.trees:
-		return nil, structured.BadInput("raw text is for models that tag or parse words; --task %s predicts %s", c.Task, task.Outputs)
+		return nil, structured.BadInput("raw text is for models that tag or parse words; --task %s predicts %s", c.Task,
+			task.Outputs)
 	case formats.Find(c.Format).Numbered:
-		return nil, structured.BadInput("raw text: the model reads attributes that another program made (--format %s), not words; train one on columns, whose attributes dsp makes", c.Format)
+		return nil, structured.BadInput("raw text: the model reads attributes that another program made (--format %s), not "+
+			"words; train one on columns, whose attributes dsp makes", c.Format)
 	case m.Given(m.Dim) > 0 && len(columns) > 0:
-		return nil, structured.BadInput("raw text: the model reads %d dense features of each token beside its words, which raw text does not have; give tokens, one per line, and --dense", m.Given(m.Dim))
+		return nil, structured.BadInput("raw text: the model reads %d dense features of each token beside its words, which "+
+			"raw text does not have; give tokens, one per line, and --dense", m.Given(m.Dim))
 	case len(columns) == 0:
 		return nil, structured.BadInput("raw text: the model reads dense features, not words")
 	}
@@ -58,7 +61,8 @@ func NewReader(m *models.Model) (*Reader, error) {
 		if r.trees {
 			advice = "--tagger MODEL of upos; the others may then be empty"
 		}
-		return nil, structured.BadInput("raw text: the model reads the %s %s beside the words, which raw text does not have; have other models make them (%s), give "+
+		return nil, structured.BadInput("raw text: the model reads the %s %s beside the words, which raw text does not "+
+			"have; have other models make them (%s), give "+
 			"such columns, one token per line, or train a model on the words alone", noun, what, advice)
 	}
 	return r, nil
@@ -84,7 +88,8 @@ func (r *Reader) missing() (words bool, others []string) {
 func (r *Reader) dataset(all []tokens.Sentence, runes []rune, start int, name string) (*structured.Dataset, error) {
 	d := &structured.Dataset{Name: name, Offsets: []int{0}}
 	if r.trees {
-		b, err := treebank.Reader{Names: r.model.Labels, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(conllu(all, runes, start)), name)
+		b, err := treebank.Reader{Names: r.model.Labels, Unlabeled: true,
+			Threads: 1}.Read(bytes.NewReader(conllu(all, runes, start)), name)
 		if err != nil {
 			return nil, err
 		}

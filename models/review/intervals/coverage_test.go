@@ -9,16 +9,18 @@ import (
 	"testing"
 )
 
-// The simulations draw data sets from known distributions, so that the true metric is known. Intervals have to contain it with a chance of
-// at least 92 %, and tests at 5 % must not claim a difference that is not there more often. Shares of simulations vary: a method that keeps
-// to this fails with a chance below 1e-6, whatever the seed. DSP_LONG=1 draws ten times as many data sets, which sees smaller flaws. Of few outputs, intervals contain it more often: they allow for outputs that
-// were not seen.
+// The simulations draw data sets from known distributions, so that the true metric is known. Intervals have to contain
+// it with a chance of at least 92 %, and tests at 5 % must not claim a difference that is not there more often. Shares
+// of simulations vary: a method that keeps to this fails with a chance below 1e-6, whatever the seed. DSP_LONG=1 draws
+// ten times as many data sets, which sees smaller flaws. Of few outputs, intervals contain it more often: they allow
+// for outputs that were not seen.
 const (
 	coverage = 0.92
 	unlikely = 4.9 // standard deviations
 )
 
-// bounds returns the number of simulations, the least share of intervals that contain the truth, and the largest share of false alarms.
+// bounds returns the number of simulations, the least share of intervals that contain the truth, and the largest share
+// of false alarms.
 func bounds() (n int, least, most float64) {
 	if n = 400; os.Getenv("DSP_LONG") != "" {
 		n *= 10
@@ -128,7 +130,8 @@ func masks(name string, rare float64) population {
 	}}
 }
 
-// What makes intervals too narrow that look at the spread of what was seen alone: outputs of a rare kind, and few that weigh most.
+// What makes intervals too narrow that look at the spread of what was seen alone: outputs of a rare kind, and few that
+// weigh most.
 func TestCoverageOfHardPopulations(t *testing.T) {
 	sims, least, _ := bounds()
 	mild := func(n float64) float64 { return max(0.5, 0.99-0.03*math.Log(n/5+1)) }
@@ -136,8 +139,9 @@ func TestCoverageOfHardPopulations(t *testing.T) {
 	for _, p := range []population{
 		overlaps("IoU, 3 % missed", 0.03), overlaps("IoU, 10 % missed", 0.1), overlaps("IoU, 1 % missed", 0.01),
 		failing("3 % of sentences wrong as a whole", 0.03, 0.99), failing("10 % of sentences wrong as a whole", 0.1, 0.97),
-		unequal("lognormal lengths", lognormal(1.2), mild), unequal("wider lognormal lengths", lognormal(1.5), steep), unequal("Pareto lengths", pareto(1.2), mild),
-		masks("a rare class of IoU 40 %", 0.4), masks("a rare class of IoU 70 %", 0.7),
+		unequal("lognormal lengths", lognormal(1.2), mild), unequal("wider lognormal lengths", lognormal(1.5), steep),
+		unequal("Pareto lengths", pareto(1.2), mild), masks("a rare class of IoU 40 %", 0.4),
+		masks("a rare class of IoU 70 %", 0.7),
 	} {
 		for _, n := range []int{10, 40} {
 			r, contained := rand.New(rand.NewPCG(uint64(n), 4)), 0
@@ -183,7 +187,8 @@ func TestCautionsOfRareKinds(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(8, 1))
 	for range 100 { // ordinary sentences
-		for n, p := range map[int]population{200: sentences("", 0.85, 0.97), 80: entities("", 0.7), 60: sentences("", 0.6, 0.9)} {
+		for n, p := range map[int]population{200: sentences("", 0.85, 0.97), 80: entities("", 0.7),
+			60: sentences("", 0.6, 0.9)} {
 			if x := drawCounts(r, n, p).Interval(); x.Caution != "" {
 				t.Fatalf("%d ordinary outputs: %s", n, x.Caution)
 			}
@@ -199,7 +204,8 @@ func TestCautionsOfRareKinds(t *testing.T) {
 	}
 }
 
-// No interval covers a truth that depends on outputs larger than all that were seen, and where that may be, it says so. Of ordinary sentences none does.
+// No interval covers a truth that depends on outputs larger than all that were seen, and where that may be, it says so.
+// Of ordinary sentences none does.
 func TestCautions(t *testing.T) {
 	long := unequal("Pareto lengths, steep", pareto(1.5), func(n float64) float64 { return max(0.4, 0.98-0.002*n) })
 	r, silent := rand.New(rand.NewPCG(7, 1)), 0
@@ -218,7 +224,8 @@ func TestCautions(t *testing.T) {
 	if absent.Low > 0.45 || absent.High < 0.9 || absent.Caution == "" {
 		t.Errorf("a class in no output: %+v", absent)
 	}
-	if e := (Estimate{Label: "mean class IoU", Value: 0.85, Interval: absent}); !strings.Contains(e.String(), "; some classes are in no output") {
+	if e := (Estimate{Label: "mean class IoU", Value: 0.85, Interval: absent}); !strings.Contains(e.String(),
+		"; some classes are in no output") {
 		t.Error(e)
 	}
 }
@@ -242,7 +249,8 @@ func drawCounts(r *rand.Rand, n int, p population) Counts {
 func TestCoverage(t *testing.T) {
 	sims, least, _ := bounds()
 	for _, p := range []population{
-		sentences("accuracy 93 %", 0.85, 0.97), sentences("accuracy 80 %", 0.6, 0.9), sentences("accuracy 99 %", 0.976, 0.997),
+		sentences("accuracy 93 %", 0.85, 0.97), sentences("accuracy 80 %", 0.6, 0.9),
+		sentences("accuracy 99 %", 0.976, 0.997),
 		entities("F1 76 %", 0.7),
 		{"sequences 90 %", 0.9, func(r *rand.Rand) []float64 { return []float64{binomial(r, 1, 0.9), 1} }},
 		{"IoU 67 %", 2.0 / 3, func(r *rand.Rand) []float64 { return []float64{max(r.Float64(), r.Float64()), 1} }},
@@ -261,7 +269,8 @@ func TestCoverage(t *testing.T) {
 				t.Errorf("%s, %d outputs: %.3f of intervals contain it", p.name, n, share)
 			}
 			if n == 200 && width > 1.2*2*1.96*deviation {
-				t.Errorf("%s: intervals have a width of %.4f, standard deviations %.4f", p.name, width/float64(sims), deviation/float64(sims))
+				t.Errorf("%s: intervals have a width of %.4f, standard deviations %.4f", p.name,
+					width/float64(sims), deviation/float64(sims))
 			}
 		}
 	}
@@ -283,7 +292,8 @@ func tagged(name string, both, first, second float64) couple {
 		}
 		left := n - int(binomial(r, n, hard))
 		all := float64(n)
-		return []float64{float64(left) - binomial(r, left, first), all}, []float64{float64(left) - binomial(r, left, second), all}
+		return []float64{float64(left) - binomial(r, left, first), all},
+			[]float64{float64(left) - binomial(r, left, second), all}
 	}}
 }
 
@@ -334,7 +344,8 @@ func TestDifferencesCoverAndRaiseNoAlarms(t *testing.T) {
 	for _, p := range []couple{
 		tagged("few errors", 0.01, 0.004, 0.004), tagged("tokens apart", 0.05, 0.05, 0.03),
 		found("entities alike", 0.9, 0.9), found("entities apart", 0.8, 0.9),
-		failingAndWrong("2 % of sentences, and tokens", 0.02, 0), failingAndWrong("10 % of sentences, and tokens", 0.1, 0), failingAndWrong("3 % of sentences and tokens, and tokens", 0.03, 0.01),
+		failingAndWrong("2 % of sentences, and tokens", 0.02, 0), failingAndWrong("10 % of sentences, and tokens", 0.1, 0),
+		failingAndWrong("3 % of sentences and tokens, and tokens", 0.03, 0.01),
 		{"IoU of boxes that miss, and of others", 0, func(r *rand.Rand) (a, b []float64) {
 			return overlaps("", 0.05).draw(r), []float64{min(1, 0.76+0.05*r.NormFloat64()), 1}
 		}},

@@ -45,8 +45,10 @@ func (d Difference) String() string {
 
 // ExplainDifferences says in a sentence what the intervals and tests of that many differences are.
 func ExplainDifferences(n int) string {
-	text := fmt.Sprintf("Intervals of differences are Newcombe's, for models that answered the same outputs; p is how often chance alone gives "+
-		"such a difference: by %d random swaps of their outputs or, if that is more, by the interval that just reaches 0", swaps)
+	text := fmt.Sprintf("Intervals of differences are Newcombe's, for models that answered the same outputs; p is how "+
+		"often chance alone gives "+
+		"such a difference: by %d random swaps of their outputs or, if that is more, by the interval that just reaches 0",
+		swaps)
 	if n > 1 {
 		text += fmt.Sprintf("; corrected for %d tests (Holm's method)", n)
 	}
@@ -243,7 +245,8 @@ func otherTags(a, b *structured.Dataset) bool {
 // sameExamples refuses data sets whose examples differ in number, length, words or gold labels.
 func sameExamples(a, b *structured.Dataset) error {
 	if a.Len() != b.Len() {
-		return structured.BadInput("%s has %d examples for one model and %d for the other; they are compared on the same ones", a.Name, a.Len(), b.Len())
+		return structured.BadInput("%s has %d examples for one model and %d for the other; they are "+
+			"compared on the same ones", a.Name, a.Len(), b.Len())
 	}
 	words, others := a.Column("word"), b.Column("word")
 	var entities *entityNames
@@ -256,13 +259,15 @@ func sameExamples(a, b *structured.Dataset) error {
 			same = words[a.Offsets[i]+t] == others[b.Offsets[i]+t]
 		}
 		x, y := a.Gold(i), b.Gold(i)
-		if unknown := func(l int32) bool { return l < 0 }; entities != nil && !slices.ContainsFunc(x, unknown) && !slices.ContainsFunc(y, unknown) {
+		if unknown := func(l int32) bool { return l < 0 }; entities != nil && !slices.ContainsFunc(x, unknown) &&
+			!slices.ContainsFunc(y, unknown) {
 			same = same && slices.Equal(entities.names(0, x), entities.names(1, y))
 			x = nil
 		}
 		if brackets.Is(a) {
 			words, tags := brackets.WordsOf(a, i)
-			same = same && string(brackets.FromOutput(x, words, tags, a.Alphabet).Append(nil)) == string(brackets.FromOutput(y, words, tags, b.Alphabet).Append(nil))
+			same = same && string(brackets.FromOutput(x, words, tags, a.Alphabet).Append(nil)) == string(brackets.FromOutput(y,
+				words, tags, b.Alphabet).Append(nil))
 			x = nil
 		}
 		for t := 0; same && a.OutputLength(i) == a.Length(i) && t < len(x); t++ {
@@ -276,7 +281,8 @@ func sameExamples(a, b *structured.Dataset) error {
 			}
 		}
 		if !same {
-			return structured.BadInput("%s: the two models read other words or gold labels here; they are compared on the same ones "+
+			return structured.BadInput("%s: the two models read other words or gold labels here; they are "+
+				"compared on the same ones "+
 				"(drawn data depend on a model's settings: write them to files with dsp data)", a.Where(i))
 		}
 	}

@@ -54,7 +54,8 @@ func (c Counts) missing(i Interval) string {
 	if math.Pow(1-share, float64(n)) <= unshown {
 		return ""
 	}
-	return fmt.Sprintf("if 1 in %.0f outputs is wrong as a whole, of which %d outputs may hold none by chance, the true value is below", 1/share, n)
+	return fmt.Sprintf("if 1 in %.0f outputs is wrong as a whole, of which %d outputs may hold none by chance, "+
+		"the true value is below", 1/share, n)
 }
 
 func (c Counts) ends() ends {
@@ -152,7 +153,8 @@ const (
 	few    = 40  // outputs, among which one of a rare kind is easily not seen
 	partly = .05 // how much one that is all wrong counts where the others are counted in many small things
 	uneven = 1.3 // where n outputs say no more than n/uneven of one size would, one like the largest may be missing
-	most   = .5  // where they say no more than this part of n would, larger ones than all that were seen may be missing, too
+	// where they say no more than this part of n would, larger ones than all that were seen may be missing, too
+	most = .5
 
 	unshown = .2 // chance that outputs have none of a kind that matters, above which that is said
 )

@@ -50,7 +50,8 @@ func TestClopperPearson(t *testing.T) {
 	}
 }
 
-// Without a mistake nothing varies, and yet the next data set may have one: 100 right sentences leave about 3.7 %, however long they are.
+// Without a mistake nothing varies, and yet the next data set may have one: 100 right sentences leave about 3.7 %,
+// however long they are.
 func TestNoErrorsAreNotCertainty(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, length := range []int{1, 20} {
@@ -70,8 +71,8 @@ func TestNoErrorsAreNotCertainty(t *testing.T) {
 	}
 }
 
-// Of independent tokens, the effective number of trials is about that of tokens; of sentences that are right or wrong as a whole it is that
-// of sentences, however long they are.
+// Of independent tokens, the effective number of trials is about that of tokens; of sentences that are right or wrong
+// as a whole it is that of sentences, however long they are.
 func TestEffectiveTrials(t *testing.T) {
 	many := make(Counts, 400)
 	random := rand.New(rand.NewPCG(2, 1))
@@ -89,15 +90,18 @@ func TestEffectiveTrials(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	low, high := clopperPearson(300, 400, outside)
-	if x := blocks.Interval(); !near(x.Low, low, 0.001) || !near(x.High, high, 0.001) || !near(x.Deviation, math.Sqrt(0.75*0.25/399), 1e-6) {
+	if x := blocks.Interval(); !near(x.Low, low, 0.001) || !near(x.High, high, 0.001) ||
+		!near(x.Deviation, math.Sqrt(0.75*0.25/399), 1e-6) {
 		t.Errorf("%+v, expected %v to %v", x, low, high)
 	}
-	if text := Explain([]Estimate{{Interval: many.Interval()}}); !strings.Contains(text, "Korn-Graubard") || strings.Contains(text, "as a whole") {
+	if text := Explain([]Estimate{{Interval: many.Interval()}}); !strings.Contains(text, "Korn-Graubard") ||
+		strings.Contains(text, "as a whole") {
 		t.Error(text)
 	}
 }
 
-// Outputs of one token each are as many trials. Sentences of two tokens, which are both right or both wrong, are not: what their metric counts is tokens.
+// Outputs of one token each are as many trials. Sentences of two tokens, which are both right or both wrong, are not:
+// what their metric counts is tokens.
 func TestWhole(t *testing.T) {
 	for tokens, want := range map[float64]string{1: Exact, 2: Effective} {
 		c := make(Counts, 100)
@@ -123,8 +127,8 @@ func TestTooFewOutputs(t *testing.T) {
 	}
 }
 
-// With few outputs that differ, the chance of every set of swaps is known: of five that all speak for the first model, the difference is as
-// large in 2 of 32.
+// With few outputs that differ, the chance of every set of swaps is known: of five that all speak for the first model,
+// the difference is as large in 2 of 32.
 func TestPairedIsExact(t *testing.T) {
 	a, b := make(Counts, 40), make(Counts, 40)
 	for i := range a {
@@ -144,8 +148,8 @@ func TestPairedIsExact(t *testing.T) {
 	}
 }
 
-// The test is the share of all swaps of outputs that make a difference as large as the one between the models, whatever the sizes of the outputs, and
-// whatever number of outputs is alike in both.
+// The test is the share of all swaps of outputs that make a difference as large as the one between the models, whatever
+// the sizes of the outputs, and whatever number of outputs is alike in both.
 func TestPairedIsAllSwaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 1))
 	for _, c := range []struct{ columns, alike int }{{2, 0}, {2, 3000}, {6, 5}} {
@@ -322,7 +326,8 @@ func TestEntitiesInTwoSchemes(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	for _, other := range []string{"B-x E-x O S-x S-x", "S-x S-x O S-y S-x", "B-x E-x O S-y O"} {
-		if _, err := Differences(bio, sample(strings.Fields(other), strings.Fields("B-x E-x O S-y S-x"))); !structured.IsBadInput(err) {
+		if _, err := Differences(bio,
+			sample(strings.Fields(other), strings.Fields("B-x E-x O S-y S-x"))); !structured.IsBadInput(err) {
 			t.Errorf("gold labels %s: %v", other, err)
 		}
 	}

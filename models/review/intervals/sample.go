@@ -26,7 +26,8 @@ type Sample struct {
 // New returns a sample without outputs yet, of a model with configuration c and those labels. strict is about entities.
 func New(c *config.Config, labels *structured.Alphabet, d *structured.Dataset, strict bool) *Sample {
 	task := tasks.Of(c)
-	s := &Sample{data: d, names: slices.Sorted(slices.Values(labels.Names())), metrics: slices.Clone(task.Metrics), all: task.Compare(labels, d, strict)}
+	s := &Sample{data: d, names: slices.Sorted(slices.Values(labels.Names())), metrics: slices.Clone(task.Metrics),
+		all: task.Compare(labels, d, strict)}
 	if main, err := task.ChooseMetric("auto", labels, d); err == nil {
 		k := slices.IndexFunc(s.metrics, func(m tasks.Metric) bool { return m.Name == main.Name })
 		s.metrics = slices.Insert(slices.Delete(s.metrics, k, k+1), 0, main)
@@ -114,7 +115,8 @@ type Estimate struct {
 
 // String says what the metric is and how sure that is.
 func (e Estimate) String() string {
-	return fmt.Sprintf("%s %.2f %%, %v (standard deviation %.2f %%)", e.Label, 100*e.Value, e.Interval, 100*e.Deviation) + e.caution()
+	return fmt.Sprintf("%s %.2f %%, %v (standard deviation %.2f %%)", e.Label, 100*e.Value, e.Interval, 100*e.Deviation) +
+		e.caution()
 }
 
 // String formats a 95 % interval of fractions.

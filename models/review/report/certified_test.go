@@ -36,10 +36,12 @@ func TestReportSaysRelaxed(t *testing.T) {
 
 // A run that was interrupted before its bound was certified says what was estimated beside what is proven.
 func TestReportSaysEstimated(t *testing.T) {
-	r := record.Record{Pass: 3, Objective: 0.5, Dual: 0, Gap: 0.5, EstimatedGap: 0.01, ProxGradient: record.Number(math.NaN())}
+	r := record.Record{Pass: 3, Objective: 0.5, Dual: 0, Gap: 0.5, EstimatedGap: 0.01,
+		ProxGradient: record.Number(math.NaN())}
 	w := &writer{run: &training.Recorded{Records: []record.Record{r}, Config: config.Default()}}
 	w.find(&w.run.Config)
-	if want := "a certified relative gap of 100 % (nothing proven), by an estimate that nothing proves 2.00 %."; !strings.HasSuffix(w.Finding, want) {
+	if want := "a certified relative gap of 100 % (nothing proven), by an estimate that " +
+		"nothing proves 2.00 %."; !strings.HasSuffix(w.Finding, want) {
 		t.Errorf("%q, want %q at its end", w.Finding, want)
 	}
 }
@@ -54,7 +56,8 @@ func TestReportSaysKeptPass(t *testing.T) {
 	last := record.Record{Pass: 2, Objective: 0.8, Dual: 0.792, Gap: 0.008, ProxGradient: nan, Dev: error(0.2)}
 	w := &writer{run: &training.Recorded{Records: []record.Record{first, last}, Config: config.Default()}}
 	w.find(&w.run.Config)
-	if want := "left a certified relative gap of 1.00 %; the model is that of pass 1, which did best on development data, where the gap was 20.80 %."; !strings.HasSuffix(w.Finding, want) {
+	if want := "left a certified relative gap of 1.00 %; the model is that of pass 1, which did best on development " +
+		"data, where the gap was 20.80 %."; !strings.HasSuffix(w.Finding, want) {
 		t.Errorf("%q, want %q at its end", w.Finding, want)
 	}
 }

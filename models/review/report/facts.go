@@ -67,7 +67,8 @@ func (w *writer) describe(c *config.Config, d *structured.Dataset) {
 		}
 	}
 	if d != nil {
-		t.row("measured on", clean(config.FileNames(d.Name)), "", fmt.Sprintf("%d examples, %d positions", d.Len(), d.Positions()))
+		t.row("measured on", clean(config.FileNames(d.Name)), "",
+			fmt.Sprintf("%d examples, %d positions", d.Len(), d.Positions()))
 	}
 	t.dropEmpty()
 	if len(t.Rows) > 0 {
@@ -173,7 +174,8 @@ func (w *writer) weights() {
 	all := exchange.Top(w.model, topWeights)
 	for k, top := range all {
 		if k == weightLabels {
-			w.Numbering = append(w.Numbering, fmt.Sprintf("The other %d labels are left out; dsp info MODEL --top N has all.", len(all)-k))
+			w.Numbering = append(w.Numbering,
+				fmt.Sprintf("The other %d labels are left out; dsp info MODEL --top N has all.", len(all)-k))
 			break
 		}
 		x := Weights{Label: clean(top.Label), Table: Table{Head: []string{"attribute", "weight"}}}

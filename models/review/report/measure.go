@@ -148,7 +148,8 @@ func labelTables(report tasks.Report) (all []Table, confusion *Table) {
 			if l.Support+l.Predicted == 0 {
 				continue
 			}
-			t.row(l.Label, percent(l.Precision), percent(l.Recall), percent(l.F1), fmt.Sprint(l.Support), fmt.Sprint(l.Predicted), fmt.Sprint(l.Correct))
+			t.row(l.Label, percent(l.Precision), percent(l.Recall), percent(l.F1), fmt.Sprint(l.Support),
+				fmt.Sprint(l.Predicted), fmt.Sprint(l.Correct))
 			names, right[l.Label] = append(names, l.Label), float64(l.Correct)
 		}
 		for _, m := range r.Confusion {
@@ -161,9 +162,11 @@ func labelTables(report tasks.Report) (all []Table, confusion *Table) {
 			return mistakes[[2]string{names[gold], names[predicted]}]
 		})
 	case *tasks.TreeReport:
-		t := Table{Caption: "By relation", Head: []string{"relation", "right head", "right head and relation", "precision", "gold", "predicted"}}
+		t := Table{Caption: "By relation",
+			Head: []string{"relation", "right head", "right head and relation", "precision", "gold", "predicted"}}
 		for _, x := range r.Relations {
-			t.row(x.Name, percent(x.HeadRecall), percent(x.Recall), percent(x.Precision), fmt.Sprint(x.Gold), fmt.Sprint(x.Predicted))
+			t.row(x.Name, percent(x.HeadRecall), percent(x.Recall), percent(x.Precision),
+				fmt.Sprint(x.Gold), fmt.Sprint(x.Predicted))
 		}
 		return append(all, t), nil
 	}

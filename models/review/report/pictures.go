@@ -47,7 +47,8 @@ var (
 
 // inline turns an SVG file into an element of a page, as wide as the page allows.
 func inline(svg, label string) (Picture, error) {
-	svg = strings.ReplaceAll(svg, "data:image/jpg;base64,iVBOR", "data:image/png;base64,iVBOR") // PNG files under a wrong name
+	// PNG files under a wrong name
+	svg = strings.ReplaceAll(svg, "data:image/jpg;base64,iVBOR", "data:image/png;base64,iVBOR")
 	at := svgStart.FindStringSubmatchIndex(svg)
 	if at == nil {
 		return "", fmt.Errorf("a picture (%s) is not an SVG file with a size", label)

@@ -107,7 +107,8 @@ func Of(ctx context.Context, o Options) (*Report, error) {
 		if w.model, err = models.LoadWith(o.Path, encoded.Source{Folder: o.Encoder}); err != nil {
 			return nil, err
 		}
-		w.Notes = append(w.Notes, "This is a report on a model file alone: the curves of its training are in the folder of the run, dsp report RUN.")
+		w.Notes = append(w.Notes, "This is a report on a model file alone: the curves of its training are in the folder of "+
+			"the run, dsp report RUN.")
 		return w.report(&w.model.Config)
 	case models.IsPipeline(o.Path):
 		return nil, models.NotSingle(o.Path)
@@ -124,7 +125,8 @@ func Of(ctx context.Context, o Options) (*Report, error) {
 	if sweep.IsSweep(o.Path) {
 		return w.sweep()
 	}
-	return nil, structured.BadInput("%s: neither config.yaml nor a sweep there; expected the folder of a run, or a model file", o.Path)
+	return nil, structured.BadInput("%s: neither config.yaml nor a sweep there; expected the folder of "+
+		"a run, or a model file", o.Path)
 }
 
 // writer collects a report.
@@ -142,7 +144,8 @@ func (w *writer) report(c *config.Config) (*Report, error) {
 		return nil, err
 	}
 	w.name()
-	w.Subtitle = fmt.Sprintf("Task %s, net %s, loss %s, method %s, trained on %s", c.Task, c.Net, c.Loss, c.Method, cmp.Or(config.FileNames(c.Train), "built-in data"))
+	w.Subtitle = fmt.Sprintf("Task %s, net %s, loss %s, method %s, trained on %s", c.Task, c.Net, c.Loss, c.Method,
+		cmp.Or(config.FileNames(c.Train), "built-in data"))
 	named := c.WithNames() // who reads a report learns no folders of who made it
 	w.settings(&named)
 	if err := w.course(); err != nil {
@@ -169,7 +172,8 @@ func (w *writer) prepare() error {
 	case w.model != nil || w.o.Encoder == "":
 		return nil
 	case w.run != nil && w.run.Problem != nil:
-		return structured.BadInput("%s: the model cannot be loaded with the encoder of %s: %w", w.o.Path, w.o.Encoder, w.run.Problem)
+		return structured.BadInput("%s: the model cannot be loaded with the encoder of %s: %w", w.o.Path,
+			w.o.Encoder, w.run.Problem)
 	}
 	return structured.BadInput("%s: there is no model yet that needs the encoder of %s", w.o.Path, w.o.Encoder)
 }
@@ -195,13 +199,16 @@ func (w *writer) course() error {
 	case w.run.Finished && w.model == nil:
 		w.Notes = append(w.Notes, fmt.Sprintf("The model cannot be loaded: %v.", w.run.Problem))
 	case !w.run.Finished:
-		text := fmt.Sprintf("The run was interrupted after pass %d of %d. This reports what there is; dsp train --resume %s continues it.",
+		text := fmt.Sprintf("The run was interrupted after pass %d of %d. This reports what there is; dsp train "+
+			"--resume %s continues it.",
 			last, w.run.Config.Passes, w.run.Folder)
 		if last == 0 {
-			text = fmt.Sprintf("The run was interrupted before its first pass ended; dsp train --resume %s starts it over.", w.run.Folder)
+			text = fmt.Sprintf("The run was interrupted before its first pass ended; dsp train --resume %s starts it over.",
+				w.run.Folder)
 		}
 		if w.model != nil {
-			text += fmt.Sprintf(" The weights that are measured here are those of its checkpoint, after pass %d.", w.model.Unfinished)
+			text += fmt.Sprintf(" The weights that are measured here are those of its checkpoint, after pass %d.",
+				w.model.Unfinished)
 		}
 		w.Notes = append(w.Notes, text)
 	}
@@ -280,10 +287,12 @@ func (w *writer) data() (d *structured.Dataset, part string, err error) {
 	case errors.As(err, &internal) || w.ctx.Err() != nil:
 		return nil, "", err
 	case err != nil:
-		w.Notes = append(w.Notes, fmt.Sprintf("The %s data of the run cannot be read: %v. Give other data with --data.", part, err))
+		w.Notes = append(w.Notes,
+			fmt.Sprintf("The %s data of the run cannot be read: %v. Give other data with --data.", part, err))
 		return nil, "", nil
 	case d == nil:
-		w.Notes = append(w.Notes, "The run had neither test nor development data, so the model is not measured. Give data with --data.")
+		w.Notes = append(w.Notes, "The run had neither test nor development data, so the model is not measured. "+
+			"Give data with --data.")
 	case d.Labels == nil:
 		w.Notes = append(w.Notes, "The held-out data have no gold outputs, so the model is not measured.")
 		return nil, "", nil

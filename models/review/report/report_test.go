@@ -51,8 +51,12 @@ func TestHostileText(t *testing.T) {
 	w.Changed, w.Closing, w.Settings = &x, &x, []Group{{"g", x}}
 	p := 0.5
 	parts := []review.Part{{Kind: "token", Text: hostile, Gold: hostile, Predicted: hostile, Confidence: &p}}
-	w.Measured = &Measured{On: clean(hostile), Metrics: &x, Tables: []Table{x}, Confusion: confusionTable([]string{clean(hostile), "b"}, func(int, int) float64 { return 1 }),
-		Worst: &Worst{Wrong: 1, All: 2, Examples: []Example{{Name: clean(hostile), Parts: partTable(parts, ""), Words: []Token{{Word: clean(hostile), Gold: clean(hostile), Title: clean(hostile), Wrong: true, Probability: 0.3}, {Gap: true}}}}}}
+	w.Measured = &Measured{On: clean(hostile), Metrics: &x, Tables: []Table{x},
+		Confusion: confusionTable([]string{clean(hostile), "b"}, func(int, int) float64 { return 1 }),
+		Worst: &Worst{Wrong: 1, All: 2,
+			Examples: []Example{{Name: clean(hostile), Parts: partTable(parts, ""),
+				Words: []Token{{Word: clean(hostile), Gold: clean(hostile), Title: clean(hostile), Wrong: true, Probability: 0.3},
+					{Gap: true}}}}}}
 	w.Weights = []Weights{{clean(hostile), x}}
 	path := filepath.Join(t.TempDir(), "r.html")
 	if err := w.Report.Write(path); err != nil {
@@ -74,8 +78,11 @@ func TestHostileText(t *testing.T) {
 }
 
 func TestInline(t *testing.T) {
-	p, err := inline("<?xml version=\"1.0\"?>\n<!-- x -->\n<svg width=\"72pt\" height=\"36pt\" viewBox=\"0 0 72 36\"\n\txmlns=\"http://www.w3.org/2000/svg\">\n<g></g>\n</svg>", "a \"picture\"")
-	if err != nil || !strings.HasPrefix(string(p), `<svg role="img" aria-label="a &#34;picture&#34;" viewBox="0 0 72 36" style="max-width:96px"`) || !strings.HasSuffix(string(p), "<g></g>\n</svg>") {
+	p, err := inline("<?xml version=\"1.0\"?>\n<!-- x -->\n<svg width=\"72pt\" height=\"36pt\" viewBox=\"0 0 72 36\"\n"+
+		"\txmlns=\"http://www.w3.org/2000/svg\">\n<g></g>\n</svg>", "a \"picture\"")
+	if err != nil || !strings.HasPrefix(string(p),
+		`<svg role="img" aria-label="a &#34;picture&#34;" viewBox="0 0 72 36" style="max-width:96px"`) ||
+		!strings.HasSuffix(string(p), "<g></g>\n</svg>") {
 		t.Errorf("%v: %s", err, p)
 	}
 	if _, err := inline("<html></html>", "x"); err == nil {
@@ -87,7 +94,8 @@ func TestInline(t *testing.T) {
 func TestConfusionTable(t *testing.T) {
 	counts := map[[2]int]float64{{0, 0}: 3, {0, 2}: 1, {2, 2}: 5}
 	m := confusionTable([]string{"a", "never", "c"}, func(g, p int) float64 { return counts[[2]int{g, p}] })
-	if got := fmt.Sprint(m.Head, m.Rows); got != "[gold a c] [[{a 0 false} {3 0.75 false} {1 0.25 true}] [{c 0 false} { 0 true} {5 1 false}]]" {
+	if got := fmt.Sprint(m.Head, m.Rows); got != "[gold a c] [[{a 0 false} {3 0.75 false} {1 0.25 true}] [{c 0 false} "+
+		"{ 0 true} {5 1 false}]]" {
 		t.Error(got)
 	}
 	var names []string
@@ -133,7 +141,8 @@ func TestShorten(t *testing.T) {
 }
 
 func TestMeasureFormat(t *testing.T) {
-	for want, m := range map[string]structured.Measure{"1": {Name: "tokens", Value: 1}, "100.00 %": {Name: "f1", Value: 1}, "12": {Name: "new", Value: 12}} {
+	for want, m := range map[string]structured.Measure{"1": {Name: "tokens", Value: 1}, "100.00 %": {Name: "f1", Value: 1},
+		"12": {Name: "new", Value: 12}} {
 		if got := measure(m); got != want {
 			t.Errorf("%+v: %s, expected %s", m, got, want)
 		}

@@ -22,7 +22,8 @@ func drawnRun(t *testing.T) string {
 	t.Helper()
 	c := config.Default()
 	c.Task, c.Format, c.Examples, c.Given = "ocr", "builtin", settings.Sizes{30, 8, 12}, settings.Given{"examples"}
-	c.Net, c.Passes, c.Baselines, c.Quiet, c.Threads, c.Out = "linear", 2, "on", true, 1, filepath.Join(t.TempDir(), "words")
+	c.Net, c.Passes, c.Baselines, c.Quiet, c.Threads, c.Out = "linear", 2, "on", true, 1,
+		filepath.Join(t.TempDir(), "words")
 	if _, err := training.Train(t.Context(), c, training.TrainOptions{Log: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,8 @@ func TestReportOfARun(t *testing.T) {
 	}
 	if r.Curves == "" || r.Closing == nil || len(r.Settings) == 0 || r.Data == nil || r.Model == nil || r.Finding == "" ||
 		m.Worst == nil || m.Calibrated == "" || m.Reliability == "" {
-		t.Errorf("curves %d, closing %v, data %v, model %v, %q, %q", len(r.Curves), r.Closing, r.Data, r.Model, r.Finding, m.Calibrated)
+		t.Errorf("curves %d, closing %v, data %v, model %v, %q, %q", len(r.Curves), r.Closing, r.Data,
+			r.Model, r.Finding, m.Calibrated)
 	}
 	page := filepath.Join(t.TempDir(), "report.html")
 	if err := r.Write(page); err != nil {
@@ -107,7 +109,8 @@ func TestReportOfARun(t *testing.T) {
 func TestReportRefuses(t *testing.T) {
 	dir := t.TempDir()
 	for want, o := range map[string]Options{
-		"expected the folder of a run, or a model file": {Path: filepath.Join(dir, "none")}, "neither config.yaml nor a sweep there": {Path: dir},
+		"expected the folder of a run, or a model file": {Path: filepath.Join(dir, "none")},
+		"neither config.yaml nor a sweep there":         {Path: dir},
 	} {
 		if _, err := Of(t.Context(), o); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -28,7 +28,8 @@ func (w *writer) sweep() (*Report, error) {
 	}
 	w.Sweep = &Sweep{Trials: trialTable(r), Finding: capital(r.Finding)}
 	if len(r.Trials) < r.All {
-		w.Notes = append(w.Notes, fmt.Sprintf("The sweep was interrupted: %d of %d settings are done; dsp sweep --resume %s continues it.", len(r.Trials), r.All, w.o.Path))
+		w.Notes = append(w.Notes, fmt.Sprintf("The sweep was interrupted: %d of %d settings are done; dsp sweep "+
+			"--resume %s continues it.", len(r.Trials), r.All, w.o.Path))
 	}
 	if svg, err := os.ReadFile(r.Picture); err == nil {
 		if w.Sweep.Picture, err = inline(string(svg), "the settings that were compared"); err != nil {
@@ -79,7 +80,8 @@ func trialTable(r *sweep.Recorded) *Table {
 		if t.Behind == nil {
 			return ""
 		}
-		return fmt.Sprintf("%.2f (%.2f to %.2f), p = %.2g", 100*t.Behind.Difference, 100*t.Behind.Low, 100*t.Behind.High, t.Behind.P)
+		return fmt.Sprintf("%.2f (%.2f to %.2f), p = %.2g", 100*t.Behind.Difference, 100*t.Behind.Low,
+			100*t.Behind.High, t.Behind.P)
 	})
 	column("test", number(func(t *sweep.Trial) record.Number { return t.Test }))
 	column("certified gap", func(t *sweep.Trial) string { return closing.Gap(t.RelativeGap(), t.Relaxed) })

@@ -76,8 +76,8 @@ func percent(x float64) string {
 }
 
 // counts are measures that are numbers of something, not fractions.
-var counts = []string{"tokens", "sequences", "gold", "predicted", "correct", "words", "words_nopunct", "sentences", "labelled", "sure", "possible", "pairs",
-	"images", "objects", "detections"}
+var counts = []string{"tokens", "sequences", "gold", "predicted", "correct", "words", "words_nopunct", "sentences",
+	"labelled", "sure", "possible", "pairs", "images", "objects", "detections"}
 
 // measure formats a measure.
 func measure(m structured.Measure) string {
@@ -89,10 +89,13 @@ func measure(m structured.Measure) string {
 
 // measureName is the name of a measure for people.
 func measureName(name string) string {
-	if long, ok := map[string]string{"f1": "F1", "uas": "UAS", "las": "LAS", "aer": "AER", "ap": "AP", "ap50": "AP at IoU .50", "ap75": "AP at IoU .75",
-		"corloc": "CorLoc", "miou": "mean class IoU", "class_iou": "mean class IoU", "mean_iou": "mean IoU", "iou": "IoU", "labelled": "labelled (variables or pixels)",
-		"uas_nopunct": "UAS without punctuation", "las_nopunct": "LAS without punctuation", "words_nopunct": "words without punctuation",
-		"oracle_iou": "mean IoU of the best candidates", "oracle_corloc": "CorLoc of the best candidates"}[name]; ok {
+	if long, ok := map[string]string{"f1": "F1", "uas": "UAS", "las": "LAS", "aer": "AER", "ap": "AP",
+		"ap50": "AP at IoU .50", "ap75": "AP at IoU .75", "corloc": "CorLoc", "miou": "mean class IoU",
+		"class_iou": "mean class IoU", "mean_iou": "mean IoU", "iou": "IoU", "labelled": "labelled (variables or pixels)",
+		"uas_nopunct": "UAS without punctuation", "las_nopunct": "LAS without punctuation",
+		"words_nopunct": "words without punctuation",
+		"oracle_iou":    "mean IoU of the best candidates",
+		"oracle_corloc": "CorLoc of the best candidates"}[name]; ok {
 		return long
 	}
 	return strings.ReplaceAll(name, "_", " ")
@@ -169,7 +172,8 @@ func confusionTable(names []string, count func(gold, predicted int) float64) *Ta
 		}
 		return t
 	}
-	t := &Table{Caption: "Rows are gold labels, columns predicted ones; the shade is the share of the row", Head: []string{"gold"}, Class: "matrix"}
+	t := &Table{Caption: "Rows are gold labels, columns predicted ones; the shade is the share of the row",
+		Head: []string{"gold"}, Class: "matrix"}
 	for _, p := range used {
 		t.Head = append(t.Head, names[p])
 	}

@@ -112,7 +112,9 @@ func (w *writer) drawExamples(to *Measured, d *structured.Dataset, found *review
 		some = d.Subset(worst)
 	}
 	var err error
-	to.Drawn, err = w.draw("examples with predicted outputs", func(path string) error { return w.model.Draw(w.ctx, some, path) })
+	to.Drawn, err = w.draw("examples with predicted outputs", func(path string) error {
+		return w.model.Draw(w.ctx, some, path)
+	})
 	if structured.IsBadInput(err) { // such as sentences that are all too long to draw, or images that are not there
 		w.Notes = append(w.Notes, fmt.Sprintf("There is no picture of examples: %v.", err))
 		return nil
@@ -146,7 +148,8 @@ func partTable(parts []review.Part, scale string) *Table {
 			}
 			return Cell{Text: clean(text)}
 		}
-		t.Rows = append(t.Rows, []Cell{{Text: p.Kind}, {Text: at}, {Text: clean(p.Text)}, or(p.Gold), or(p.Predicted), number(p.Confidence, true), number(p.GoldProbability, false)})
+		t.Rows = append(t.Rows, []Cell{{Text: p.Kind}, {Text: at}, {Text: clean(p.Text)}, or(p.Gold), or(p.Predicted),
+			number(p.Confidence, true), number(p.GoldProbability, false)})
 	}
 	t.dropEmpty()
 	return t
@@ -183,10 +186,11 @@ func (w *writer) sequences(d *structured.Dataset, shown []review.Example, sure b
 	}
 	some := d.Subset(worst)
 	all := make([][]Token, len(worst))
-	err := m.Predict(w.ctx, some, predictions.Options{Confidence: sure, Threads: w.o.Threads}, func(i int, p *predictions.Prediction) error {
-		all[i] = shorten(tokensOf(some, i, p, m.Labels))
-		return nil
-	})
+	err := m.Predict(w.ctx, some, predictions.Options{Confidence: sure, Threads: w.o.Threads},
+		func(i int, p *predictions.Prediction) error {
+			all[i] = shorten(tokensOf(some, i, p, m.Labels))
+			return nil
+		})
 	return all, err
 }
 

@@ -17,7 +17,8 @@ func TestOrderOfTheWorst(t *testing.T) {
 	for want, found := range map[string]*review.Review{
 		"those with the most mistakes":                              {All: 3},
 		"those in which the model was most sure of something wrong": {All: 3, Probabilities: true},
-		"those with the lowest overlap":                             {All: 3, Wrong: 1, Probabilities: true, Examples: measured},
+		"those with the lowest overlap": {All: 3, Wrong: 1,
+			Probabilities: true, Examples: measured},
 	} {
 		w := &writer{model: &models.Model{Config: config.Default()}}
 		w.model.Config.Task = "align"

@@ -19,6 +19,7 @@ func init() {
 		return
 	}
 	if _, given := syscall.Getenv(variable); !given {
-		_ = syscall.Exec("/proc/self/exe", os.Args, append(syscall.Environ(), variable+"=1")) // if that fails, the process goes on as it is
+		// if that fails, the process goes on as it is
+		_ = syscall.Exec("/proc/self/exe", os.Args, append(syscall.Environ(), variable+"=1"))
 	}
 }

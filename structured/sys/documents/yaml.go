@@ -30,15 +30,18 @@ func ParseYAML(name string, text []byte) (*ast.File, error) {
 	}
 	tokens := lexer.Tokenize(string(text))
 	if line, deep := tooDeep(tokens); deep {
-		return nil, structured.BadInput("%s:%d: more than %d lists and mappings inside one another, expected at most %[3]d", name, line, MostDepth)
+		return nil, structured.BadInput("%s:%d: more than %d lists and mappings inside one another, expected at most %[3]d",
+			name, line, MostDepth)
 	}
 	file, err := parser.Parse(tokens, 0)
 	var at yaml.Error
 	switch {
 	case err == nil:
 		return file, nil
-	case errors.As(err, &at) && at.GetToken() != nil: // Error and FormatError print the text around, in time that grows with its square
-		return nil, structured.BadInput("%s:%d:%d: %s", name, at.GetToken().Position.Line, at.GetToken().Position.Column, at.GetMessage())
+	// Error and FormatError print the text around, in time that grows with its square
+	case errors.As(err, &at) && at.GetToken() != nil:
+		return nil, structured.BadInput("%s:%d:%d: %s", name, at.GetToken().Position.Line, at.GetToken().Position.Column,
+			at.GetMessage())
 	}
 	return nil, structured.BadInput("%s: %w", name, err)
 }

@@ -10,7 +10,8 @@ import (
 
 // Documents that are nested deep, however that is written, and long ones are refused in little memory.
 func TestParseYAMLRefuses(t *testing.T) {
-	for _, begin := range []string{"[", "{", "- ", "? ", "[[", "[{a: ", "- [", "'a]' : [", "- ? ", "[}", "{]", "&a [", "!!seq [", "-\t", "a: [", "- - - ", "[ # ]\n", "[\n"} {
+	for _, begin := range []string{"[", "{", "- ", "? ", "[[", "[{a: ", "- [", "'a]' : [", "- ? ", "[}", "{]", "&a [",
+		"!!seq [", "-\t", "a: [", "- - - ", "[ # ]\n", "[\n"} {
 		text := strings.Repeat(begin, MostBytes/len(begin))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -23,12 +24,14 @@ func TestParseYAMLRefuses(t *testing.T) {
 			t.Errorf("%q…: %d MiB were taken for a document of %d KiB", begin, taken>>20, MostBytes>>10)
 		}
 	}
-	if _, err := ParseYAML("f", make([]byte, MostBytes+1)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "f: 262145 bytes of YAML, expected at most") {
+	if _, err := ParseYAML("f", make([]byte, MostBytes+1)); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "f: 262145 bytes of YAML, expected at most") {
 		t.Errorf("a long document: %v", err)
 	}
 }
 
-// The bound of depth counts lists and mappings that are open, not brackets: a long list of short ones is shallow, and brackets in text are text.
+// The bound of depth counts lists and mappings that are open, not brackets: a long list of short ones is shallow, and
+// brackets in text are text.
 func TestParseYAMLTakes(t *testing.T) {
 	nested := ""
 	for level := range MostDepth / 2 {
@@ -51,8 +54,8 @@ func TestParseYAMLTakes(t *testing.T) {
 
 // Any text is parsed or refused in bounded memory.
 func FuzzParseYAML(f *testing.F) {
-	for _, seed := range []string{"a: 1\nb: [2, {c: d}]\n", "- features\n- dense: {units: 5}\n", strings.Repeat("[", 70), strings.Repeat("- ", 70), "a: &x [*x]\n",
-		"{{{", "? ? ? a\n", "\"\\u00", "a: |\n  b\n", "%YAML 1.2\n---\n..."} {
+	for _, seed := range []string{"a: 1\nb: [2, {c: d}]\n", "- features\n- dense: {units: 5}\n", strings.Repeat("[", 70),
+		strings.Repeat("- ", 70), "a: &x [*x]\n", "{{{", "? ? ? a\n", "\"\\u00", "a: |\n  b\n", "%YAML 1.2\n---\n..."} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

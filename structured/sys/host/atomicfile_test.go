@@ -55,7 +55,8 @@ func TestRemoveUnfinished(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"a.txt", ".a.txt", ".a.txt.tmp", ".a.txt.12345678.tmp.more", "x.a.txt.12345678.tmp", ".a.txt.1234567.tmp", ".a.txt.1234567g.tmp"} {
+	for _, name := range []string{"a.txt", ".a.txt", ".a.txt.tmp", ".a.txt.12345678.tmp.more", "x.a.txt.12345678.tmp",
+		".a.txt.1234567.tmp", ".a.txt.1234567g.tmp"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -101,13 +102,17 @@ func TestWriteFileFollowsLinks(t *testing.T) {
 // A link to a file that is not there yet leads to a new file, and stays.
 func TestWriteFileFollowsDanglingLinks(t *testing.T) {
 	dir := t.TempDir()
-	for link, to := range map[string]string{"relative": "new1", "absolute": filepath.Join(dir, "new2"), "twice": "second", "second": "new3"} {
+	for link, to := range map[string]string{"relative": "new1", "absolute": filepath.Join(dir, "new2"),
+		"twice": "second", "second": "new3"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Skip(err)
 		}
 	}
 	for link, to := range map[string]string{"relative": "new1", "absolute": "new2", "twice": "new3"} {
-		if err := WriteFile(filepath.Join(dir, link), func(w io.Writer) error { _, err := io.WriteString(w, link); return err }); err != nil {
+		if err := WriteFile(filepath.Join(dir, link), func(w io.Writer) error {
+			_, err := io.WriteString(w, link)
+			return err
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if info, err := os.Lstat(filepath.Join(dir, to)); err != nil || !info.Mode().IsRegular() {
@@ -125,12 +130,14 @@ func TestDanglingLinkInALinkedFolder(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "real", "deep"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for link, to := range map[string]string{"to": filepath.Join("real", "deep"), filepath.Join("real", "deep", "file"): filepath.Join("..", "new")} {
+	for link, to := range map[string]string{"to": filepath.Join("real", "deep"),
+		filepath.Join("real", "deep", "file"): filepath.Join("..", "new")} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Skip(err)
 		}
 	}
-	if err := WriteFile(filepath.Join(dir, "to", "file"), func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
+	if err := WriteFile(filepath.Join(dir, "to", "file"),
+		func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "real", "new")); err != nil {
@@ -144,7 +151,8 @@ func TestDanglingLinkInALinkedFolder(t *testing.T) {
 func TestWriteFileNeedsFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing", "a")
 	err := WriteFile(path, func(io.Writer) error { return nil })
-	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), path+": ") || strings.Contains(err.Error(), ".tmp") {
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), path+": ") ||
+		strings.Contains(err.Error(), ".tmp") {
 		t.Fatalf("got %v, want the missing folder of %s", err, path)
 	}
 }

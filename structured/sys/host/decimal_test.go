@@ -8,7 +8,8 @@ func TestDecimal(t *testing.T) {
 			t.Errorf("%q: %g, %v", text, x, ok)
 		}
 	}
-	for _, text := range []string{"", " 1", "1_000", "0x10", "0x1p4", "0X1P-2", "inf", "Infinity", "-Inf", "nan", "1e400", "1,5", "one"} {
+	for _, text := range []string{"", " 1", "1_000", "0x10", "0x1p4", "0X1P-2", "inf", "Infinity", "-Inf",
+		"nan", "1e400", "1,5", "one"} {
 		if x, ok := Decimal(text, 64); ok {
 			t.Errorf("%q: %g", text, x)
 		}

@@ -25,7 +25,8 @@ func LockFolder(dir string) (release func() error, err error) {
 	path := filepath.Join(dir, LockFile)
 	f, err := OpenLocked(path)
 	if errors.Is(err, ErrLocked) {
-		return nil, structured.BadInput("%s: %s writes there; wait until it has ended, or name another folder", dir, ownerOf(path))
+		return nil, structured.BadInput("%s: %s writes there; wait until it has ended, or name another folder", dir,
+			ownerOf(path))
 	}
 	if err != nil {
 		return nil, structured.BadInput("%s: cannot write there: %w", dir, err)

@@ -16,7 +16,8 @@ func TestGuard(t *testing.T) {
 	var none []int
 	var p *PanicError
 	err := Guard(func() error { none[3]++; return nil })
-	if !errors.As(err, &p) || !strings.Contains(p.Error(), "index out of range") || !strings.Contains(string(p.Stack), "TestGuard") {
+	if !errors.As(err, &p) || !strings.Contains(p.Error(), "index out of range") ||
+		!strings.Contains(string(p.Stack), "TestGuard") {
 		t.Errorf("got %v, want the panic with its stack", err)
 	}
 	if structured.IsBadInput(err) {

@@ -9,10 +9,12 @@ import (
 	"testing"
 )
 
-// A mark of byte order at the beginning is no part of a file, plain or compressed, as a whole and in ranges; one mark only, and none elsewhere.
+// A mark of byte order at the beginning is no part of a file, plain or compressed, as a whole and in ranges; one mark
+// only, and none elsewhere.
 func TestByteOrderMark(t *testing.T) {
 	for text, want := range map[string]string{
-		ByteOrderMark + "# a\nb": "# a\nb", "# a\nb": "# a\nb", ByteOrderMark: "", "": "", "\xef\xbb": "\xef\xbb", "a" + ByteOrderMark: "a" + ByteOrderMark, ByteOrderMark + ByteOrderMark + "x": ByteOrderMark + "x",
+		ByteOrderMark + "# a\nb": "# a\nb", "# a\nb": "# a\nb", ByteOrderMark: "", "": "", "\xef\xbb": "\xef\xbb",
+		"a" + ByteOrderMark: "a" + ByteOrderMark, ByteOrderMark + ByteOrderMark + "x": ByteOrderMark + "x",
 	} {
 		var packed bytes.Buffer
 		z := gzip.NewWriter(&packed)

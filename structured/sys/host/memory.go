@@ -78,10 +78,12 @@ const collectAt = 0.8
 // checkStart is CheckStart for what memory and address space are left.
 func checkStart(memory, address float64) error {
 	if memory < leastMemory {
-		return fmt.Errorf("%s of memory are available, expected at least %s; raise the limit of the control group (container), or free memory", gib(memory), gib(leastMemory))
+		return fmt.Errorf("%s of memory are available, expected at least %s; raise the limit of the control group "+
+			"(container), or free memory", gib(memory), gib(leastMemory))
 	}
 	if address < leastAddress {
-		return fmt.Errorf("%s of address space are left, expected at least %s; raise the limit (ulimit -v unlimited), and limit memory by a control group instead",
+		return fmt.Errorf("%s of address space are left, expected at least %s; raise the limit (ulimit -v unlimited), and "+
+			"limit memory by a control group instead",
 			gib(address), gib(leastAddress))
 	}
 	return nil

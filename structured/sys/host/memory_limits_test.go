@@ -25,7 +25,8 @@ func TestCheckStart(t *testing.T) {
 	}
 }
 
-// The runtime keeps within what control groups and the address space leave. Memory that other processes hold at the moment limits nothing.
+// The runtime keeps within what control groups and the address space leave. Memory that other processes hold at the
+// moment limits nothing.
 func TestRuntimeLimit(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	free := fstest.MapFS{"proc/meminfo": file("MemAvailable: 10 kB\n")}

@@ -53,7 +53,8 @@ var magicXZ, magicGzip = []byte("\xfd7zXZ\x00"), []byte{0x1f, 0x8b}
 // refuse.
 var (
 	packings = map[string]string{"bzip2": "BZh91AY&SY", "zstd": "\x28\xb5\x2f\xfd"}
-	pictures = map[string]string{"a PNG image": "\x89PNG", "a JPEG image": "\xff\xd8\xff", "a GIF image": "GIF8", "a PDF document": "%PDF-"}
+	pictures = map[string]string{"a PNG image": "\x89PNG", "a JPEG image": "\xff\xd8\xff", "a GIF image": "GIF8",
+		"a PDF document": "%PDF-"}
 )
 
 // CheckText refuses a file whose beginning shows that it is an image or a document.
@@ -87,7 +88,8 @@ func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 	buffered := bufio.NewReaderSize(packed, 1<<16)
 	magic, _ := buffered.Peek(len(packings["bzip2"])) // the longest
 	if kind := kindOf(packings, magic); kind != "" {
-		return nil, errors.Join(structured.BadInput("%s: compressed with %s, which dsp does not read; expected a plain file, or one compressed with gzip or xz", name, kind), f.Close())
+		return nil, errors.Join(structured.BadInput("%s: compressed with %s, which dsp does not read; expected a plain "+
+			"file, or one compressed with gzip or xz", name, kind), f.Close())
 	}
 	if bytes.HasPrefix(magic, magicXZ) {
 		z, err := xz.NewReader(newXZBlocks(buffered))
@@ -103,7 +105,8 @@ func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, errors.Join(structured.BadInput("%s: %w", name, sayCut(err, "gzip")), f.Close())
 	}
-	return stream{unmarked(bufio.NewReaderSize(&unpacker{Reader: z, kind: "gzip", packed: packed}, 1<<16)), f.Close}, nil // closing z would say again what reading did
+	// closing z would say again what reading did
+	return stream{unmarked(bufio.NewReaderSize(&unpacker{Reader: z, kind: "gzip", packed: packed}, 1<<16)), f.Close}, nil
 }
 
 // unmarked leaves out a mark of byte order.
@@ -134,7 +137,8 @@ func (u *unpacker) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
 	u.bytes += int64(n)
 	if u.bytes > freelyExpanded && u.bytes > mostExpansion*u.packed.bytes {
-		return 0, structured.BadInput("%s data that expand to more than %s, and to more than %d times their size, expected less; if they are meant to, decompress the file first",
+		return 0, structured.BadInput("%s data that expand to more than %s, and to more than %d times their size, expected "+
+			"less; if they are meant to, decompress the file first",
 			u.kind, size(freelyExpanded), mostExpansion)
 	}
 	return n, sayCut(err, u.kind)
@@ -208,7 +212,8 @@ func (l *Lines) Err() error {
 	}
 	err := l.scanner.Err()
 	if errors.Is(err, bufio.ErrTooLong) {
-		return structured.BadInput("%s:%d: a line of more than %d MiB, expected shorter ones", l.name, l.Number+1, MostLine>>20)
+		return structured.BadInput("%s:%d: a line of more than %d MiB, expected shorter ones",
+			l.name, l.Number+1, MostLine>>20)
 	}
 	if err != nil {
 		return structured.BadInput("%s: after line %d: %w", l.name, l.Number, err)

@@ -63,14 +63,16 @@ func TestOpenDecompresses(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 		for _, end := range []int{packed.Len() - 1, packed.Len() / 2, 8} {
-			if got, err := read(packed.Bytes()[:end]); err == nil || strings.Contains(err.Error(), "EOF") || !strings.Contains(err.Error(), "in the middle of "+name+" data") {
+			if got, err := read(packed.Bytes()[:end]); err == nil || strings.Contains(err.Error(), "EOF") ||
+				!strings.Contains(err.Error(), "in the middle of "+name+" data") {
 				t.Errorf("%s of %d bytes, cut after %d: %q and %v, expected the middle of data", name, packed.Len(), end, got, err)
 			}
 		}
 	}
 }
 
-// Compressed data that expand far more than any data do are refused once they have taken some memory; those that expand little go on for ever.
+// Compressed data that expand far more than any data do are refused once they have taken some memory; those that expand
+// little go on for ever.
 func TestOpenRefusesBombs(t *testing.T) {
 	defer func(was int64) { freelyExpanded = was }(freelyExpanded)
 	freelyExpanded = 1 << 20
@@ -86,7 +88,8 @@ func TestOpenRefusesBombs(t *testing.T) {
 		for _, c := range []struct {
 			text []byte
 			bad  bool
-		}{{make([]byte, 3<<20), true}, {make([]byte, 1<<20), false}, {append(slices.Clone(noise), make([]byte, 2<<20)...), false}} {
+		}{{make([]byte, 3<<20), true}, {make([]byte, 1<<20), false},
+			{append(slices.Clone(noise), make([]byte, 2<<20)...), false}} {
 			var packed bytes.Buffer
 			w, err := packer(&packed)
 			if err == nil {
@@ -100,7 +103,9 @@ func TestOpenRefusesBombs(t *testing.T) {
 				t.Fatal(err)
 			}
 			n, err := io.Copy(io.Discard, f)
-			if (err != nil) != c.bad || !c.bad && n != int64(len(c.text)) || c.bad && (!structured.IsBadInput(err) || n > freelyExpanded+1<<17 || !strings.Contains(err.Error(), "decompress the file first")) {
+			if (err != nil) != c.bad || !c.bad && n != int64(len(c.text)) || c.bad &&
+				(!structured.IsBadInput(err) || n > freelyExpanded+1<<17 ||
+					!strings.Contains(err.Error(), "decompress the file first")) {
 				t.Errorf("%s, %d bytes in %d: %d read, %v", name, len(c.text), packed.Len(), n, err)
 			}
 			f.Close()
@@ -138,7 +143,8 @@ func TestRereads(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]bool{"-": false, os.DevNull: false, file: true, filepath.Dir(file): true, file + "x": true} {
+	for path, want := range map[string]bool{"-": false, os.DevNull: false, file: true, filepath.Dir(file): true,
+		file + "x": true} {
 		if Rereads(path) != want {
 			t.Errorf("%s: not %v", path, want)
 		}

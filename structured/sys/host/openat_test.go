@@ -31,7 +31,8 @@ func TestOpenAt(t *testing.T) {
 			content := text
 			if pack != nil {
 				var b bytes.Buffer
-				for _, piece := range [][]byte{text[:len(text)/3], text[len(text)/3:]} { // as of files that were packed one by one and joined
+				// as of files that were packed one by one and joined
+				for _, piece := range [][]byte{text[:len(text)/3], text[len(text)/3:]} {
 					z, err := pack(&b)
 					if err != nil {
 						t.Fatal(err)

@@ -12,14 +12,15 @@ func TestParallel(t *testing.T) {
 		const n = 20
 		var calls [n]atomic.Int32
 		var made atomic.Int32
-		if err := Parallel(threads, n, func() *atomic.Bool { made.Add(1); return new(atomic.Bool) }, func(busy *atomic.Bool, k int) error {
-			if !busy.CompareAndSwap(false, true) {
-				t.Error("two threads have the same scratch")
-			}
-			calls[k].Add(1)
-			busy.Store(false)
-			return nil
-		}); err != nil {
+		if err := Parallel(threads, n, func() *atomic.Bool { made.Add(1); return new(atomic.Bool) },
+			func(busy *atomic.Bool, k int) error {
+				if !busy.CompareAndSwap(false, true) {
+					t.Error("two threads have the same scratch")
+				}
+				calls[k].Add(1)
+				busy.Store(false)
+				return nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 		if got := int(made.Load()); got > min(Threads(threads), n) {

@@ -24,7 +24,8 @@ const rlimitProcesses = 6
 func checkThreads(root fs.FS) error {
 	least := math.Inf(1)
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(rlimitProcesses, &limit); err == nil && limit.Cur < 1<<12 && os.Getuid() != 0 { // a larger one is not worth counting all threads
+	// a larger one is not worth counting all threads
+	if err := syscall.Getrlimit(rlimitProcesses, &limit); err == nil && limit.Cur < 1<<12 && os.Getuid() != 0 {
 		least = float64(limit.Cur) - threadsOf(root, os.Getuid())
 	}
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
@@ -38,7 +39,8 @@ func checkThreads(root fs.FS) error {
 		}
 	}
 	if least < leastThreads {
-		return fmt.Errorf("%.0f more threads are allowed, expected at least %d; raise the limit (ulimit -u, or that of the container), or end other processes", max(0, least), leastThreads)
+		return fmt.Errorf("%.0f more threads are allowed, expected at least %d; raise the limit (ulimit -u, or that of the "+
+			"container), or end other processes", max(0, least), leastThreads)
 	}
 	if processors := (least - spareThreads) / 2; processors < float64(runtime.GOMAXPROCS(0)) {
 		runtime.GOMAXPROCS(int(processors))

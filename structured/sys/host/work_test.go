@@ -15,7 +15,8 @@ func TestWorkUnderway(t *testing.T) {
 		}
 		w := Underway()
 		done, total, rest := w.Progress(w.begun.Add(time.Duration(k) * time.Minute))
-		if done != k || total != 4 || rest != map[int]time.Duration{0: 0, 1: 3 * time.Minute, 2: 2 * time.Minute, 3: time.Minute}[k] {
+		if done != k || total != 4 ||
+			rest != map[int]time.Duration{0: 0, 1: 3 * time.Minute, 2: 2 * time.Minute, 3: time.Minute}[k] {
 			t.Errorf("step %d: %d of %d done, rest %v", k, done, total, rest)
 		}
 		seen++
@@ -25,18 +26,20 @@ func TestWorkUnderway(t *testing.T) {
 		t.Errorf("%v, %d steps, %v is under way", err, seen, Underway())
 	}
 	next := 0
-	err = InOrder(context.Background(), 1, func() (int, bool, error) { next++; return next, next <= 3, nil }, None, func(_ struct{}, k int) (int, error) { return k, nil }, func(k int) error {
-		if done, total, rest := Underway().Progress(time.Now()); done != k-1 || total != 0 || rest != 0 {
-			t.Errorf("item %d: %d of %d done, rest %v", k, done, total, rest)
-		}
-		return nil
-	})
+	err = InOrder(context.Background(), 1, func() (int, bool, error) { next++; return next, next <= 3, nil }, None,
+		func(_ struct{}, k int) (int, error) { return k, nil }, func(k int) error {
+			if done, total, rest := Underway().Progress(time.Now()); done != k-1 || total != 0 || rest != 0 {
+				t.Errorf("item %d: %d of %d done, rest %v", k, done, total, rest)
+			}
+			return nil
+		})
 	if err != nil || Underway() != nil {
 		t.Errorf("%v, %v is under way", err, Underway())
 	}
 }
 
-// A loop that waits for input is idle where nothing has come since the last look, and not while items come, however fast it is done with them.
+// A loop that waits for input is idle where nothing has come since the last look, and not while items come, however
+// fast it is done with them.
 func TestIdle(t *testing.T) {
 	w := &Work{}
 	for _, c := range []struct {

@@ -115,7 +115,8 @@ func (x *xzBlocks) header(field []byte) {
 		if id == lzma2 && properties == 1 {
 			// The properties are the exponent of the size and whether half as much is added; 40 is 4 GiB.
 			if bits := int(at[0] & 63); (2|uint64(bits)&1)<<(bits/2+11) > mostDictionary {
-				x.err = structured.BadInput("xz data with a dictionary of more than %s, expected a smaller one; decompress the file first, or compress it anew (xz -9)",
+				x.err = structured.BadInput("xz data with a dictionary of more than %s, expected a smaller one; decompress the "+
+					"file first, or compress it anew (xz -9)",
 					size(mostDictionary))
 				return
 			}

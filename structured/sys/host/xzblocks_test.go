@@ -18,8 +18,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/seeds"
 )
 
-// Blocks of xz files whose dictionaries would take much memory are refused wherever they are in the file, before the memory is taken. Files of several blocks
-// and streams, also of data that cannot be compressed, are read as they are.
+// Blocks of xz files whose dictionaries would take much memory are refused wherever they are in the file, before the
+// memory is taken. Files of several blocks and streams, also of data that cannot be compressed, are read as they are.
 func TestXZDictionaries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seeds.Draw(t), 0))
 	noise := make([]byte, 1<<16)
@@ -76,7 +76,8 @@ func TestXZDictionaries(t *testing.T) {
 				lines := NewLines(f, "data.xz")
 				for _, more := lines.Next(); more; _, more = lines.Next() {
 				}
-				if err := lines.Err(); err == nil || strings.Count(err.Error(), "data.xz") != 1 || !strings.Contains(err.Error(), want) {
+				if err := lines.Err(); err == nil || strings.Count(err.Error(), "data.xz") != 1 ||
+					!strings.Contains(err.Error(), want) {
 					t.Errorf("dictionary %d, read by lines: %v", c.dictionary, err)
 				}
 			}

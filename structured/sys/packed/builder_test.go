@@ -80,7 +80,8 @@ func TestPiecesOfAPack(t *testing.T) {
 		}
 		if !slices.Equal(d.Weights, weights) || !slices.Equal(d.Labels, labels) || !slices.Equal(d.Lines, lines) ||
 			(d.EdgeAttributes != nil) != steps {
-			t.Errorf("%s: weights %v, labels %v, lines %v, steps %v", name, d.Weights, d.Labels, d.Lines, d.EdgeAttributes != nil)
+			t.Errorf("%s: weights %v, labels %v, lines %v, steps %v", name, d.Weights, d.Labels,
+				d.Lines, d.EdgeAttributes != nil)
 		}
 		for p := range d.Positions() {
 			row, _ := d.Attributes.Row(p)
@@ -158,14 +159,16 @@ func TestIs(t *testing.T) {
 		"header alone": {file("header", whole[:600]), true, false},
 		"nothing":      {file("nothing", nil), false, false}, "eight bytes": {file("eight", whole[:8]), false, false},
 		"text":         {file("text", []byte("the O\nfox B-X\n")), false, false},
-		"another file": {model, false, true}, "no file": {filepath.Join(dir, "none"), false, false}, "folder": {dir, false, false},
+		"another file": {model, false, true}, "no file": {filepath.Join(dir, "none"), false, false},
+		"folder": {dir, false, false},
 	} {
 		metadata, is := Is(x.path)
 		if is != x.is || (metadata != nil) != x.read {
 			t.Errorf("%s: %v, metadata %v", name, is, metadata)
 		}
 	}
-	for text, want := range map[string][]string{`"123456789"`: {"123456789"}, `"12345678`: nil, `a"123456789b`: {"123456789"}, "": nil} {
+	for text, want := range map[string][]string{`"123456789"`: {"123456789"}, `"12345678`: nil,
+		`a"123456789b`: {"123456789"}, "": nil} {
 		if got := quotedStrings([]byte(text)); !slices.Equal(got, want) {
 			t.Errorf("%s: %q", text, got)
 		}

@@ -145,7 +145,8 @@ func (f *File) Dataset() (*structured.Dataset, error) {
 	}
 	r := reader{file: f}
 	if about.Dim < 0 || about.Dim > mostColumns || about.Inputs < 0 || about.Inputs > mostColumns {
-		return nil, structured.BadInput("%s: metadata \"data\": %d features and %d inputs of a position", f.path, about.Dim, about.Inputs)
+		return nil, structured.BadInput("%s: metadata \"data\": %d features and %d inputs of a position",
+			f.path, about.Dim, about.Inputs)
 	}
 	d := &structured.Dataset{
 		Name: about.Name, Mapped: f.path, Dim: about.Dim, ColumnNames: about.ColumnNames, CostRows: about.CostRows,
@@ -311,7 +312,8 @@ func (r *reader) sparse(name string, rows int) *structured.Sparse {
 	if r.err != nil || at == nil {
 		return nil
 	}
-	s := &structured.Sparse{Offsets: at, Index: take[int32](r, name, last(at)), Value: take[float32](r, valuesOf(name), last(at))}
+	s := &structured.Sparse{Offsets: at, Index: take[int32](r, name, last(at)),
+		Value: take[float32](r, valuesOf(name), last(at))}
 	if s.Index == nil {
 		r.fail("no tensor %q", name)
 	}

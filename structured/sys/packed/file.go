@@ -127,7 +127,8 @@ func (f *File) index(r io.Reader, size int64) (places []safetensors.Place, err e
 	switch format := f.Metadata["format"]; {
 	case format != Format:
 		return nil, fmt.Errorf("format %q, this version of dsp reads %q; pack the data again", format, Format)
-	case len(places) == 0 || places[len(places)-1].Name != checksum || places[len(places)-1].End-places[len(places)-1].Begin != 4:
+	case len(places) == 0 || places[len(places)-1].Name != checksum || places[len(places)-1].End-
+		places[len(places)-1].Begin != 4:
 		return nil, fmt.Errorf("no checksum at its end, expected a tensor %q of 4 bytes", checksum)
 	}
 	for _, p := range places {

@@ -40,10 +40,13 @@ func everything() *structured.Dataset {
 		Dim: 2, Features: make([]float32, 12), Ids: []int32{0, 1, 2, 0, 1, 2}, Vocab: []*structured.Alphabet{vocab},
 		Characters: &structured.Segments{Offsets: []int{0, 1, 2, 2, 3, 3, 4}, Ids: []int32{0, 1, 2, 1}, Vocab: vocab},
 		Attributes: sparse(6, true), EdgeAttributes: sparse(6, false),
-		Dictionary: &structured.Dictionary{Node: structured.NewAlphabet("p", "q", "r", "s"), Edge: structured.NewAlphabet("p", "q", "r", "s")},
-		Tables:     []*structured.Table{{Name: structured.Edges, Offsets: []int{0, 1, 4, 4}, Dim: 1, Features: []float32{1, 2, 3, 4}}},
+		Dictionary: &structured.Dictionary{Node: structured.NewAlphabet("p", "q", "r", "s"),
+			Edge: structured.NewAlphabet("p", "q", "r", "s")},
+		Tables: []*structured.Table{{Name: structured.Edges, Offsets: []int{0, 1, 4, 4}, Dim: 1,
+			Features: []float32{1, 2, 3, 4}}},
 		Graphs: []*structured.Graph{
-			{Ends: [][2]int32{{0, 1}}, Types: []int32{1}}, {Ends: [][2]int32{{0, 1}, {1, 2}, {2, 0}}, Types: []int32{0, 1, 0}}, {Types: []int32{}},
+			{Ends: [][2]int32{{0, 1}}, Types: []int32{1}}, {Ends: [][2]int32{{0, 1}, {1, 2}, {2, 0}}, Types: []int32{0, 1, 0}},
+			{Types: []int32{}},
 		},
 		Lines: []int{1, 4, 8}, Weights: []float64{1, 2, 0.5},
 	}
@@ -126,7 +129,8 @@ func resum(b []byte) {
 	binary.BigEndian.PutUint32(b[end:], crc32.Checksum(b[:end], castagnoli()))
 }
 
-// A changed byte is refused, with its checksum or with that of the changed file, or makes data that can be used; it never panics.
+// A changed byte is refused, with its checksum or with that of the changed file, or makes data that can be used; it
+// never panics.
 func TestChangedBytes(t *testing.T) {
 	whole := encoded(t, everything())
 	path := filepath.Join(t.TempDir(), "z.pack")
@@ -284,7 +288,8 @@ func TestBlocksWithAndWithoutValues(t *testing.T) {
 		if err := pack.Check(d); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(d.Attributes.Value, test.want) || d.Attributes.Offsets[len(d.Attributes.Offsets)-1] != 3*len(test.blocks) {
+		if !slices.Equal(d.Attributes.Value, test.want) ||
+			d.Attributes.Offsets[len(d.Attributes.Offsets)-1] != 3*len(test.blocks) {
 			t.Errorf("values %v, want %v", d.Attributes.Value, test.want)
 		}
 	}

@@ -31,7 +31,8 @@ func TestNumbersOutOfRange(t *testing.T) {
 		d := everything()
 		c.change(d)
 		err := read(t, path, encoded(t, d), func(*structured.Dataset) {})
-		if c.want == "" && err != nil || c.want != "" && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil || c.want != "" &&
+			(!structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

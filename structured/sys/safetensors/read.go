@@ -114,7 +114,8 @@ func decodeHeader(r io.Reader, size int64) (*File, []named, error) {
 	}
 	length := order.Uint64(prefix[:])
 	if length > maxHeader {
-		return nil, nil, structured.BadInput("not a safetensors file: it begins with %q, expected the length of a header, at most %d", prefix[:], maxHeader)
+		return nil, nil, structured.BadInput("not a safetensors file: it begins with %q, expected the length "+
+			"of a header, at most %d", prefix[:], maxHeader)
 	}
 	if int64(length) > size-8 {
 		return nil, nil, structured.BadInput("cut short: header of %d bytes, only %d are there", length, size-8)
@@ -131,12 +132,14 @@ func decodeHeader(r io.Reader, size int64) (*File, []named, error) {
 		return nil, nil, err
 	}
 	slices.SortFunc(tensors, func(a, b named) int {
-		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]),
+			cmp.Compare(a.name, b.name))
 	})
 	end := int64(0)
 	for _, t := range tensors {
 		if t.Offsets[0] != end {
-			return nil, nil, structured.BadInput("tensor %q starts at byte %d, expected %d: tensors must neither overlap nor leave holes", t.name, t.Offsets[0], end)
+			return nil, nil, structured.BadInput("tensor %q starts at byte %d, expected %d: tensors must neither "+
+				"overlap nor leave holes", t.name, t.Offsets[0], end)
 		}
 		end = t.Offsets[1]
 	}
@@ -201,7 +204,8 @@ func parseHeader(header []byte) (*File, []named, error) {
 
 // widths are the bytes per element of the format's types. Only Index accepts those that have no data here.
 var widths = map[string]int{
-	"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2, "I16": 2, "U16": 2, "I8": 1, "U8": 1, "BOOL": 1,
+	"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2, "I16": 2, "U16": 2,
+	"I8": 1, "U8": 1, "BOOL": 1,
 }
 
 // check verifies that dtype, shape and offsets agree.

@@ -52,7 +52,8 @@ func drawFile(t *rapid.T) *File {
 	if m := rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "metadata"); len(m) > 0 {
 		f.Metadata = m
 	}
-	for _, name := range rapid.SliceOfNDistinct(rapid.String().Filter(func(s string) bool { return s != metadataKey }), 0, 6, rapid.ID[string]).Draw(t, "names") {
+	for _, name := range rapid.SliceOfNDistinct(rapid.String().Filter(func(s string) bool { return s != metadataKey }), 0,
+		6, rapid.ID[string]).Draw(t, "names") {
 		shape := rapid.SliceOfN(rapid.IntRange(0, 4), 0, 4).Draw(t, "shape")
 		n, _ := product(shape)
 		data := makeData(rapid.SampledFrom([]string{"F32", "F64", "I64", "I32", "U8"}).Draw(t, "dtype"), n)
@@ -155,9 +156,11 @@ func TestBadHeaders(t *testing.T) {
 		data         int
 		want         string
 	}{
-		{"other dtype", `{"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}`, 4, `tensor "a": dtype "BF16", expected F32`},
+		{"other dtype", `{"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}`, 4,
+			`tensor "a": dtype "BF16", expected F32`},
 		{"overlap", `{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[4],"data_offsets":[2,6]}}`, 6, `tensor "b" starts at byte 2, expected 4`},
-		{"hole", `{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[4,6]}}`, 6, `tensor "b" starts at byte 4, expected 2`},
+		{"hole", `{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[4,6]}}`,
+			6, `tensor "b" starts at byte 4, expected 2`},
 		{"shape", `{"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}}`, 8, "data of 8 bytes, expected 12"},
 		{"overflow", `{"a":{"dtype":"F32","shape":[4294967296,4294967296,4],"data_offsets":[0,0]}}`, 0, "is not possible"},
 		{"negative", `{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}}`, 4, "is not possible"},
@@ -165,7 +168,8 @@ func TestBadHeaders(t *testing.T) {
 		{"one offset", `{"a":{"dtype":"F32","shape":[1],"data_offsets":[4]}}`, 4, "data_offsets"},
 		{"no shape", `{"a":{"dtype":"F32","data_offsets":[0,4]}}`, 4, "no shape"},
 		{"beyond the end", `{"a":{"dtype":"F32","shape":[1000000000],"data_offsets":[0,4000000000]}}`, 4, "cut short"},
-		{"twice", `{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`, 0, `"a" appears twice`},
+		{"twice", `{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`,
+			0, `"a" appears twice`},
 		{"metadata", `{"__metadata__":{"a":1}}`, 0, "__metadata__"},
 		{"array", `[1]`, 0, "not a JSON object"},
 		{"space first", ` {}`, 0, "not a JSON object"},
@@ -179,7 +183,8 @@ func TestBadHeaders(t *testing.T) {
 			t.Errorf("%s: %v; want %q", c.name, err, c.want)
 		}
 	}
-	if _, err := decode([]byte("\xff\xff\xff\xff\xff\xff\xff\x7f{}")); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "at most") {
+	if _, err := decode([]byte("\xff\xff\xff\xff\xff\xff\xff\x7f{}")); !structured.IsBadInput(err) ||
+		!strings.Contains(err.Error(), "at most") {
 		t.Errorf("huge header: %v", err)
 	}
 }
@@ -220,10 +225,12 @@ func TestWriteRejects(t *testing.T) {
 	for want, f := range map[string]*File{
 		`"a": shape [2] does not hold 1 elements`: {Tensors: map[string]Tensor{"a": {Shape: []int{2}, Data: []float32{1}}}},
 		`"a": cannot write []string`:              {Tensors: map[string]Tensor{"a": {Shape: []int{1}, Data: []string{"x"}}}},
-		`cannot be a tensor's name`:               {Tensors: map[string]Tensor{metadataKey: {Shape: []int{0}, Data: []uint8{}}}},
-		`metadata`:                                {Metadata: map[string]string{"a": "\xff"}},
+		`cannot be a tensor's name`: {
+			Tensors: map[string]Tensor{metadataKey: {Shape: []int{0}, Data: []uint8{}}}},
+		`metadata`: {Metadata: map[string]string{"a": "\xff"}},
 	} {
-		if err := Write(path, f); err == nil || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), want) {
+		if err := Write(path, f); err == nil || !strings.HasPrefix(err.Error(), path) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -262,11 +269,13 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(again.Tensors) != len(got.Tensors) || !reflect.DeepEqual(again.Metadata, got.Metadata) && len(got.Metadata) > 0 {
+		if len(again.Tensors) != len(got.Tensors) || !reflect.DeepEqual(again.Metadata, got.Metadata) &&
+			len(got.Metadata) > 0 {
 			t.Fatalf("got %v, want %v", again, got)
 		}
 		for name, want := range got.Tensors {
-			if dtypeOf(again.Tensors[name].Data) != dtypeOf(want.Data) || !reflect.DeepEqual(again.Tensors[name].Shape, want.Shape) {
+			if dtypeOf(again.Tensors[name].Data) != dtypeOf(want.Data) ||
+				!reflect.DeepEqual(again.Tensors[name].Shape, want.Shape) {
 				t.Fatalf("tensor %q: got %v, want %v", name, again.Tensors[name], want)
 			}
 		}

@@ -4,16 +4,17 @@ import "math"
 
 // exp(x) = 2^n · exp(r) with n = round(x·log₂e) and |r| ≤ ln2/2; the polynomial is that of Cephes' expf (Moshier 1989).
 const (
-	log2e    = 1.44269504088896341
-	ln2Hi    = 0.693359375 // few bits, so that n·ln2Hi is exact
-	ln2Lo    = -2.12194440e-4
-	p0       = 1.9875691500e-4
-	p1       = 1.3981999507e-3
-	p2       = 8.3334519073e-3
-	p3       = 4.1665795894e-2
-	p4       = 1.6666665459e-1
-	p5       = 5.0000001201e-1
-	rounder  = 3 << 22 // adding 1.5·2²³ rounds to an integer in the low bits of the sum; subtracting it again gives the rounded number
+	log2e = 1.44269504088896341
+	ln2Hi = 0.693359375 // few bits, so that n·ln2Hi is exact
+	ln2Lo = -2.12194440e-4
+	p0    = 1.9875691500e-4
+	p1    = 1.3981999507e-3
+	p2    = 8.3334519073e-3
+	p3    = 4.1665795894e-2
+	p4    = 1.6666665459e-1
+	p5    = 5.0000001201e-1
+	// adding 1.5·2²³ rounds to an integer in the low bits of the sum; subtracting it again gives the rounded number
+	rounder  = 3 << 22
 	tooSmall = -87.33654
 	tooLarge = 88.72283
 )
@@ -61,7 +62,8 @@ const (
 )
 
 var taylor = [...]float64{
-	1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1, 1,
+	1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120,
+	1.0 / 24, 1.0 / 6, 0.5, 1, 1,
 }
 
 func expDouble(x float64) float64 {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// ToGrid keeps what it promises, judged in exact arithmetic: each number is a multiple of the grid, no further than half
-// of one from where it was or the least that is not below c·least, and the sums are those of what has moved. All loops
-// give the same bits.
+// ToGrid keeps what it promises, judged in exact arithmetic: each number is a multiple of the grid, no further than
+// half of one from where it was or the least that is not below c·least, and the sums are those of what has moved. All
+// loops give the same bits.
 func TestToGrid(t *testing.T) {
 	every(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
@@ -65,7 +65,8 @@ func TestToGrid(t *testing.T) {
 				lost += min(δ*δ/math.Max(float64(before[i])-floor, tiniest), 35*δ)
 			}
 			for what, pair := range map[string][2]float64{
-				"Sum": {got.Sum, number(&sum)}, "Moved": {got.Moved, number(&moved)}, "Linear": {got.Linear, number(&linear)}, "Lost": {got.Lost, lost},
+				"Sum": {got.Sum, number(&sum)}, "Moved": {got.Moved, number(&moved)}, "Linear": {got.Linear, number(&linear)},
+				"Lost": {got.Lost, lost},
 			} {
 				if math.Abs(pair[0]-pair[1]) > 1e-12*(math.Abs(pair[1])+got.Moved) {
 					t.Fatalf("%s of %d is %g, expected %g", what, n, pair[0], pair[1])

@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// What is asked for stands in the flags of the mapping (proc_pid_smaps(5), "hg"); the numbers stay, and small slices are left alone.
+// What is asked for stands in the flags of the mapping (proc_pid_smaps(5), "hg"); the numbers stay, and small slices
+// are left alone.
 func TestHugePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
 		t.Skip("this system has no huge pages")

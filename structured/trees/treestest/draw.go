@@ -3,7 +3,8 @@ package treestest
 
 import "pgregory.net/rapid"
 
-// DrawHeads draws the heads of a tree of at most that many words: words in random order, each attached to an earlier one.
+// DrawHeads draws the heads of a tree of at most that many words: words in random order, each attached to an earlier
+// one.
 func DrawHeads(t *rapid.T, most int) []int32 {
 	n := rapid.IntRange(1, most).Draw(t, "n")
 	order := make([]int32, n)

@@ -49,7 +49,8 @@ func newFile(sentences []conllu.Sentence, name string) (*file, error) {
 			}
 			at := span{from, len(f.characters)}
 			if at.end == from {
-				return nil, structured.BadInput("%s: a token %q in the sentence of line %d has no characters but blanks", name, t.Form, s.Line)
+				return nil, structured.BadInput("%s: a token %q in the sentence of line %d has no characters but blanks", name,
+					t.Form, s.Line)
 			}
 			f.tokens = append(f.tokens, at)
 			for k := t.First; k <= t.Last; k++ {

@@ -88,14 +88,16 @@ func TestScores(t *testing.T) {
 			t.Errorf("%s: %+v, expected %+v", name, got, want[name])
 		}
 	}
-	if table := scores.Table(); !strings.Contains(table, "Tokens") || !strings.Contains(table, "75.00   66.67   70.59") { // 6 of 8, and of 9
+	// 6 of 8, and of 9
+	if table := scores.Table(); !strings.Contains(table, "Tokens") || !strings.Contains(table, "75.00   66.67   70.59") {
 		t.Error(scores.Table())
 	}
 }
 
 // The order of features does not matter, nor do those that are not universal.
 func TestOrderOfFeatures(t *testing.T) {
-	scores, err := conll18.Evaluate(sentences(t, "1 a a DET Case=Nom|Number=Sing 0 root\n"), "gold", sentences(t, "1 a a DET Number=Sing|Own=Yes|Case=Nom 0 root\n"), "system")
+	scores, err := conll18.Evaluate(sentences(t, "1 a a DET Case=Nom|Number=Sing 0 root\n"), "gold",
+		sentences(t, "1 a a DET Number=Sing|Own=Yes|Case=Nom 0 root\n"), "system")
 	if err != nil || scores.Get("ufeats") != (conll18.Score{Correct: 1, Gold: 1, System: 1, Aligned: 1}) {
 		t.Errorf("%+v, %v", scores.Get("ufeats"), err)
 	}
@@ -106,15 +108,16 @@ func TestBadFiles(t *testing.T) {
 		{"1 x x X _ 0 root\n", `have different texts: behind 0 characters that are no blanks there is "dupainmangel'eau.Oui`},
 		{strings.Replace(gold, "_ 4 nsubj", "_ 9 nsubj", 1), "expected"},
 	} {
-		_, err := conll18.Evaluate(sentences(t, gold), "gold", sentences(t, strings.Replace(c.system, "Number=Sing 4 nsubj", "Number=Sing 9 nsubj", 1)), "system")
+		_, err := conll18.Evaluate(sentences(t, gold), "gold",
+			sentences(t, strings.Replace(c.system, "Number=Sing 4 nsubj", "Number=Sing 9 nsubj", 1)), "system")
 		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, expected %s", err, c.want)
 		}
 	}
 }
 
-// What the script of the shared task refuses is refused here: other characters than blanks that are in one file alone, invisible ones too, tokens
-// of blanks, and heads that are no tree with one root.
+// What the script of the shared task refuses is refused here: other characters than blanks that are in one file alone,
+// invisible ones too, tokens of blanks, and heads that are no tree with one root.
 func TestRefuses(t *testing.T) {
 	one := func(form string) []conllu.Sentence {
 		all, err := conllu.ReadAll(strings.NewReader("1\t"+form+"\tx\tX\t_\t_\t0\troot\t_\t_\n\n"), "x")
@@ -131,7 +134,8 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("a token %q is accepted", blank)
 		}
 	}
-	for _, other := range []string{"\ufeff", "\u200b", "\u034f", "\ufe0f", "\u3164", "\U000e0100", "\u00ad", "\u2028", "\u0085", "\v", "\x01", "\u2800"} {
+	for _, other := range []string{"\ufeff", "\u200b", "\u034f", "\ufe0f", "\u3164", "\U000e0100", "\u00ad", "\u2028",
+		"\u0085", "\v", "\x01", "\u2800"} {
 		for _, form := range []string{other + "ab", "a" + other + "b", "ab" + other} {
 			if _, err := conll18.Evaluate(one(form), "gold", one("ab"), "system"); err == nil || !structured.IsBadInput(err) {
 				t.Errorf("%q beside ab: %v", form, err)
@@ -141,19 +145,22 @@ func TestRefuses(t *testing.T) {
 			}
 		}
 	}
-	for heads, want := range map[string]string{"0 0": "second root", "2 1": "no word has head 0", "0 2": "own head", "0 3 2": "cycle"} {
+	for heads, want := range map[string]string{"0 0": "second root", "2 1": "no word has head 0",
+		"0 2": "own head", "0 3 2": "cycle"} {
 		var short string
 		for k, head := range strings.Fields(heads) {
 			short += fmt.Sprintf("%d w w X _ %s dep\n", k+1, head)
 		}
 		bad := sentences(t, short)
-		if _, err := conll18.Evaluate(bad, "gold", bad, "system"); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, err := conll18.Evaluate(bad, "gold", bad, "system"); err == nil || !structured.IsBadInput(err) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("heads %s: %v, expected %s", heads, err, want)
 		}
 	}
 }
 
-// A file has every measure in full against itself, and what is aligned is no more than what there is, whatever the tokens.
+// A file has every measure in full against itself, and what is aligned is no more than what there is, whatever the
+// tokens.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := []rune(rapid.StringMatching(`[abAB]{1,12}`).Draw(t, "text"))
@@ -173,9 +180,12 @@ func TestProperties(t *testing.T) {
 					if first+k == 0 {
 						head, relation = "0", "root"
 					}
-					s.Words = append(s.Words, conllu.Word{Fields: [conllu.FieldCount]string{conllu.Form: form, conllu.Lemma: "l", conllu.UPOS: "X", conllu.XPOS: "x", conllu.Feats: "_", conllu.Head: head, conllu.Deprel: relation}})
+					s.Words = append(s.Words,
+						conllu.Word{Fields: [conllu.FieldCount]string{conllu.Form: form, conllu.Lemma: "l", conllu.UPOS: "X",
+							conllu.XPOS: "x", conllu.Feats: "_", conllu.Head: head, conllu.Deprel: relation}})
 				}
-				s.Tokens = append(s.Tokens, conllu.Token{Form: string(text[at:to]), Misc: "_", First: first, Last: len(s.Words) - 1, Multi: words > 1})
+				s.Tokens = append(s.Tokens,
+					conllu.Token{Form: string(text[at:to]), Misc: "_", First: first, Last: len(s.Words) - 1, Multi: words > 1})
 				if at = to; at == len(text) || rapid.Bool().Draw(t, "end") {
 					all = append(all, s)
 					s = conllu.Sentence{}
@@ -189,7 +199,8 @@ func TestProperties(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k, x := range scores {
-			if x.Correct > x.Gold || x.Correct > x.System || k > 2 && (x.Correct > x.Aligned || x.Aligned > min(x.Gold, scores.Get("words").Correct)) {
+			if x.Correct > x.Gold || x.Correct > x.System || k > 2 &&
+				(x.Correct > x.Aligned || x.Aligned > min(x.Gold, scores.Get("words").Correct)) {
 				t.Fatalf("%s: %+v", conll18.Names[k], x)
 			}
 		}
@@ -262,14 +273,15 @@ func whole(token string, forms []string) []conllu.Sentence {
 			head, relation = "0", "root"
 		}
 		s.Words = append(s.Words, conllu.Word{Fields: [conllu.FieldCount]string{
-			conllu.Form: form, conllu.Lemma: "_", conllu.UPOS: "_", conllu.XPOS: "_", conllu.Feats: "_", conllu.Head: head, conllu.Deprel: relation,
+			conllu.Form: form, conllu.Lemma: "_", conllu.UPOS: "_", conllu.XPOS: "_", conllu.Feats: "_",
+			conllu.Head: head, conllu.Deprel: relation,
 		}})
 	}
 	return []conllu.Sentence{s}
 }
 
-// Of the words of a token, as many are aligned as both sides have in common in their order: no selection of words of one side
-// that the other has in this order, too, is longer.
+// Of the words of a token, as many are aligned as both sides have in common in their order: no selection of words of
+// one side that the other has in this order, too, is longer.
 func TestWordsOfATokenInCommon(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 2, 6)
@@ -304,8 +316,10 @@ func TestWordsOfATokenInCommon(t *testing.T) {
 
 // Tokens of several words that overlap in both files make one stretch of text, and so do those that overlap with these.
 func TestOverlappingTokens(t *testing.T) {
-	const gold = "1-2 ab\n1 a a X _ 0 root\n2 x x X _ 1 dep\n3 c c X _ 1 dep\n4-5 de\n4 d d X _ 1 dep\n5 e e X _ 1 dep\n6 f f X _ 1 dep\n"
-	const system = "1 a a X _ 0 root\n2-3 bc\n2 x x X _ 1 dep\n3 c c X _ 1 dep\n4 d d X _ 1 dep\n5-6 ef\n5 e e X _ 1 dep\n6 f f X _ 1 dep\n"
+	const gold = "1-2 ab\n1 a a X _ 0 root\n2 x x X _ 1 dep\n3 c c X _ 1 dep\n4-5 de\n4 d d X _ 1 dep\n5 e e X _ 1 dep\n" +
+		"6 f f X _ 1 dep\n"
+	const system = "1 a a X _ 0 root\n2-3 bc\n2 x x X _ 1 dep\n3 c c X _ 1 dep\n4 d d X _ 1 dep\n5-6 ef\n" +
+		"5 e e X _ 1 dep\n6 f f X _ 1 dep\n"
 	for _, c := range []struct{ gold, system string }{{gold, system}, {system, gold}} {
 		scores, err := conll18.Evaluate(sentences(t, c.gold), "gold", sentences(t, c.system), "system")
 		if err != nil {

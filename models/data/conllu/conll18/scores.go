@@ -17,10 +17,12 @@ import (
 // contentRelations are the relations of content words, without their subtypes; those of function words are
 // functionRelations.
 var (
-	contentRelations = set("nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod acl amod " +
+	contentRelations = set("nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod " +
+		"appos nummod acl amod " +
 		"conj fixed flat compound list parataxis orphan goeswith reparandum root dep")
 	functionRelations = set("aux cop mark det clf case cc")
-	universalFeatures = set("PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect " +
+	universalFeatures = set("PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree " +
+		"VerbForm Mood Tense Aspect " +
 		"Voice Evident Polarity Person Polite")
 )
 
@@ -83,10 +85,12 @@ func share(part, of int) float64 {
 }
 
 // Names are the names of the measures, in the order of Scores.
-var Names = []string{"tokens", "sentences", "words", "upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex"}
+var Names = []string{"tokens", "sentences", "words", "upos", "xpos", "ufeats", "alltags", "lemmas", "uas",
+	"las", "clas", "mlas", "blex"}
 
 // titles are the names as the shared task has them.
-var titles = []string{"Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "CLAS", "MLAS", "BLEX"}
+var titles = []string{"Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS",
+	"LAS", "CLAS", "MLAS", "BLEX"}
 
 // Scores are the measures of a system, one for each of Names.
 type Scores []Score
@@ -141,7 +145,8 @@ func scores(g, s *file) Scores {
 		{any, attached},
 		{content, attached},
 		{content, func(g, s *word) bool {
-			return attached(g, s) && g.upos == s.upos && g.feats == s.feats && slices.EqualFunc(g.functions, s.functions, sameFunction)
+			return attached(g, s) && g.upos == s.upos && g.feats == s.feats &&
+				slices.EqualFunc(g.functions, s.functions, sameFunction)
 		}},
 		{content, func(g, s *word) bool { return attached(g, s) && sameLemma(g, s) }},
 	} {
@@ -222,7 +227,8 @@ func differ(g, s *file, goldName, systemName string) error {
 	}
 	const shown = 20
 	piece := func(all []rune) string { return string(all[k:min(len(all), k+shown)]) }
-	return structured.BadInput("%s and %s have different texts: behind %d characters that are no blanks there is %q in one and %q in the other; words are aligned by characters, which must agree",
+	return structured.BadInput("%s and %s have different texts: behind %d characters that are no blanks there is %q in "+
+		"one and %q in the other; words are aligned by characters, which must agree",
 		goldName, systemName, k, piece(g.characters), piece(s.characters))
 }
 
@@ -244,7 +250,8 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 	for k, score := range s {
 		all[Names[k]] = score.F1()
 		m := map[string]any{
-			"precision": score.Precision(), "recall": score.Recall(), "f1": score.F1(), "correct": score.Correct, "gold": score.Gold, "system": score.System,
+			"precision": score.Precision(), "recall": score.Recall(), "f1": score.F1(), "correct": score.Correct,
+			"gold": score.Gold, "system": score.System,
 		}
 		if score.Aligned > 0 {
 			m["aligned"] = score.alignedAccuracy()

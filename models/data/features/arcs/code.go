@@ -94,7 +94,8 @@ func (t *Template) compile() *machine {
 
 func (m *machine) code(l templates.Line) code {
 	text := l.Text()
-	c := code{line: l, spread: none, starred: strings.HasSuffix(l.Kind, star), seed: [2]uint64{textHash("h " + text), textHash("d " + text)}}
+	c := code{line: l, spread: none, starred: strings.HasSuffix(l.Kind, star),
+		seed: [2]uint64{textHash("h " + text), textHash("d " + text)}}
 	for _, macro := range l.Macros {
 		v, row := none, macro.Place.Row
 		if !macro.Property {

@@ -13,7 +13,8 @@ import (
 	"github.com/dsp-go/dsp/models/data/features/templates"
 )
 
-func fitted(t testing.TB, template *Template, data Columns, offsets []int, heads []int32, o templates.Options) (*Dictionary, *Extractor) {
+func fitted(t testing.TB, template *Template, data Columns, offsets []int, heads []int32,
+	o templates.Options) (*Dictionary, *Extractor) {
 	t.Helper()
 	d, err := template.Fit(data, offsets, heads, o)
 	if err != nil {
@@ -28,7 +29,8 @@ func fitted(t testing.TB, template *Template, data Columns, offsets []int, heads
 
 // randomTemplate draws lines of all kinds.
 func randomTemplate(t testing.TB, rng *rand.Rand) *Template {
-	cells := []string{"%x[@,word]", "%x[@,upos]", "%lower.suffix1[@,word]", "%key:Case[@,feats]", "%x[@,feats]", "%shape[@,word]"}
+	cells := []string{"%x[@,word]", "%x[@,upos]", "%lower.suffix1[@,word]", "%key:Case[@,feats]",
+		"%x[@,feats]", "%shape[@,word]"}
 	arc := []string{"%dir", "%dist", "%set[between,upos]", "%count:B[between,upos]", "%set[between,feats]"}
 	var text strings.Builder
 	text.WriteString("A bias\n")
@@ -66,8 +68,8 @@ func randomText(rng *rand.Rand) (Columns, []int, []int32) {
 	return c, offsets, heads
 }
 
-// Extract agrees with the spelt names: an attribute has a number if and only if its name is on enough gold arcs, two attributes
-// share a number if and only if they share name and line, and numbers fall with counts.
+// Extract agrees with the spelt names: an attribute has a number if and only if its name is on enough gold arcs, two
+// attributes share a number if and only if they share name and line, and numbers fall with counts.
 func TestExtractAgreesWithSpelling(t *testing.T) {
 	seeds := uint64(20)
 	if os.Getenv("DSP_LONG") != "" {
@@ -215,7 +217,8 @@ func TestCellCacheIsBounded(t *testing.T) {
 		for _, c := range forgetful.m.columns {
 			c.bytes = memoryBound + 1
 		}
-		if e.Extract(offsets[i], offsets[i+1], &want, nil) != nil || forgetful.Extract(offsets[i], offsets[i+1], &got, nil) != nil ||
+		if e.Extract(offsets[i], offsets[i+1], &want, nil) != nil ||
+			forgetful.Extract(offsets[i], offsets[i+1], &got, nil) != nil ||
 			!reflect.DeepEqual(got, want) {
 			t.Fatalf("sentence %d has different attributes", i)
 		}

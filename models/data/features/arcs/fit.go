@@ -53,7 +53,8 @@ func checkHeads(offsets []int, heads []int32) error {
 	for i := range max(0, len(offsets)-1) {
 		lo, hi := offsets[i], offsets[i+1]
 		if lo < 0 || hi < lo || hi > len(heads) {
-			return structured.BadInput("sentence %d is tokens %d to %d, expected some of the %d that have heads", i, lo, hi-1, len(heads))
+			return structured.BadInput("sentence %d is tokens %d to %d, expected some of the %d that have heads", i, lo, hi-1,
+				len(heads))
 		}
 		for t, h := range heads[lo:hi] {
 			if h < 0 || int(h) >= hi-lo {

@@ -12,20 +12,23 @@ import (
 // Saved models contain hashes, so they must never change.
 func TestHashesNeverChange(t *testing.T) {
 	data := table("She/PRON/Case=Nom saw/VERB/_ us/PRON/Case=Acc")
-	template := mustParse(t, "AL* %lower[h,word],%x[d,upos]\nA b=%x[between,upos]%set[between,upos]%count:VERB[between,upos]%dir%dist")
+	template := mustParse(t, "AL* %lower[h,word],%x[d,upos]\n"+
+		"A b=%x[between,upos]%set[between,upos]%count:VERB[between,upos]%dir%dist")
 	d, _ := fitted(t, template, data, []int{0, 3}, []int32{2, 0, 2}, templates.Options{})
 	want := []uint64{
-		0x17f1ed98067202b9, 0x2231bdeead38fcde, 0x4b2fdc3f42c57150, 0x5c640d4d6b3240fe, 0x64c6cfb6f4e06f8b, 0x791f574318116f57,
-		0xdaeecd886065c8bb, 0xf0100e092e87877c, 0xf608d69cfca591fd,
+		0x17f1ed98067202b9, 0x2231bdeead38fcde, 0x4b2fdc3f42c57150, 0x5c640d4d6b3240fe,
+		0x64c6cfb6f4e06f8b, 0x791f574318116f57, 0xdaeecd886065c8bb, 0xf0100e092e87877c, 0xf608d69cfca591fd,
 	}
 	if got := d.Arc.Hashes(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%#v, expected %#v", got, want)
 	}
-	marks := mustParse(t, "A %x[h-1,word]\nA %x[h+1,word]\nA %x[d-2,word]\nA %x[d+2,word]") // beyond both ends, by one word and by two
+	// beyond both ends, by one word and by two
+	marks := mustParse(t, "A %x[h-1,word]\nA %x[h+1,word]\nA %x[d-2,word]\nA %x[d+2,word]")
 	d, _ = fitted(t, marks, data, []int{0, 3}, []int32{2, 0, 2}, templates.Options{})
 	want = []uint64{
-		0x5fdb40642c0e46f7, 0x6b5bb28098ff5683, 0x6cf2a02e1eda208d, 0x6fcba5a546a98694, 0x84f9122163fae464, 0x86e4a3ce05c926a1,
-		0x9009db646a120c67, 0xa5960b556a388780, 0xa6909dd79b7e21ee, 0xaebff2bce654b821, 0xbd81be7ec4329d3b, 0xdaa5d53eca4b06c3,
+		0x5fdb40642c0e46f7, 0x6b5bb28098ff5683, 0x6cf2a02e1eda208d, 0x6fcba5a546a98694,
+		0x84f9122163fae464, 0x86e4a3ce05c926a1, 0x9009db646a120c67, 0xa5960b556a388780,
+		0xa6909dd79b7e21ee, 0xaebff2bce654b821, 0xbd81be7ec4329d3b, 0xdaa5d53eca4b06c3,
 	}
 	if got := d.Arc.Hashes(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%#v, expected %#v", got, want)

@@ -48,7 +48,8 @@ func (g *gap) load(v *gapView, values []uint64) {
 		}
 		g.before[p] = int32(b)
 	}
-	g.distinct, g.sets, g.upTo = vec.Grow(g.distinct, (n+1)*n), vec.Grow(g.sets, (n+1)*(n+1)), vec.Grow(g.upTo, (n+1)*(n+1))
+	g.distinct, g.sets, g.upTo = vec.Grow(g.distinct, (n+1)*n), vec.Grow(g.sets, (n+1)*(n+1)),
+		vec.Grow(g.upTo, (n+1)*(n+1))
 	for l := -1; l < n; l++ {
 		distinct, sets, upTo := g.distinct[(l+1)*n:], g.sets[(l+1)*(n+1):], g.upTo[(l+1)*(n+1):]
 		k := 0

@@ -52,7 +52,8 @@ func TestNamesOfAnArc(t *testing.T) {
 		{"%dir %dist", 0, 0, "right 1"},
 		{"%%%dist%%", 5, 1, "%4%"},
 	} {
-		_, e := fitted(t, mustParse(t, "A %dir.\nAL "+test.line), data, []int{0, 6}, []int32{1, 1, 3, 1, 5, 3}, templates.Options{HashBits: 8})
+		_, e := fitted(t, mustParse(t, "A %dir.\nAL "+test.line), data, []int{0, 6}, []int32{1, 1, 3, 1, 5, 3},
+			templates.Options{HashBits: 8})
 		arc, label := e.Names(0, 6, test.d, test.h)
 		var names []string
 		for _, a := range label {

@@ -28,7 +28,8 @@ type Numbers struct {
 func NewNumbers(hashes []uint64) (*Numbers, error) {
 	const most = 1 << 31
 	if len(hashes) >= most {
-		return nil, structured.BadInput("%d attributes of arcs, expected fewer than %d: raise the least count", len(hashes), most)
+		return nil, structured.BadInput("%d attributes of arcs, expected fewer than %d: raise the least count", len(hashes),
+			most)
 	}
 	n := &Numbers{hashes: hashes}
 	log := max(6, bits.Len(uint(len(hashes)))+1)
@@ -55,7 +56,8 @@ func NewNumbers(hashes []uint64) (*Numbers, error) {
 // HashedNumbers numbers all attributes below 1<<bits, by their hashes.
 func HashedNumbers(bits int) (*Numbers, error) {
 	if bits < 1 || bits > templates.MostHashBits {
-		return nil, structured.BadInput("attributes of arcs hashed to %d bits, expected 1 to %d", bits, templates.MostHashBits)
+		return nil, structured.BadInput("attributes of arcs hashed to %d bits, expected 1 to %d",
+			bits, templates.MostHashBits)
 	}
 	return &Numbers{bits: bits, shift: 64 - bits}, nil
 }

@@ -34,7 +34,8 @@ var language = func() *templates.Language {
 		Place:    "place",
 		Expected: fmt.Sprintf("h, d, a neighbour like h-1 or d+2 (to %d tokens away), or between", templates.Farthest),
 		Anchors: []templates.Anchor{
-			{Name: atHead, Rows: templates.Near}, {Name: atDependent, Rows: templates.Near}, {Name: between, Rows: templates.Alone},
+			{Name: atHead, Rows: templates.Near}, {Name: atDependent, Rows: templates.Near},
+			{Name: between, Rows: templates.Alone},
 		},
 		Properties: []string{directionOf, distanceOf},
 		Of:         "arc",
@@ -64,7 +65,8 @@ func Parse(text, name string) (*Template, error) {
 	for _, l := range t.Lines {
 		for score := range strings.SplitSeq(strings.TrimSuffix(l.Kind, star), "") {
 			if before, ok := first[score+l.Text()]; ok {
-				return nil, t.Bad(l, "the attribute repeats line %d for the score %s, expected each attribute once per score", before, score)
+				return nil, t.Bad(l, "the attribute repeats line %d for the score %s, expected each attribute once per score",
+					before, score)
 			}
 			first[score+l.Text()] = l.Number
 			arcs = arcs || score == "A"
@@ -103,14 +105,16 @@ func wrongFunction(m templates.Macro, k int) string {
 	case isKey && key == "":
 		return name + " without a name, expected one, like key:Case"
 	case !isCount && name != setCall && !isKey && !known:
-		return fmt.Sprintf("function %q, expected one of %s, key:NAME, or, between, set or count:VALUE", name, features.FunctionNames())
+		return fmt.Sprintf("function %q, expected one of %s, key:NAME, or, between, set or count:VALUE",
+			name, features.FunctionNames())
 	}
 	return ""
 }
 
 // ofCells returns the functions of a macro's cells, and the one of the values between if it has one.
 func ofCells(m templates.Macro) (functions []string, aggregate string) {
-	if last := len(m.Functions) - 1; last >= 0 && (m.Functions[last] == setCall || strings.HasPrefix(m.Functions[last], countCall)) {
+	if last := len(m.Functions) - 1; last >= 0 &&
+		(m.Functions[last] == setCall || strings.HasPrefix(m.Functions[last], countCall)) {
 		return m.Functions[:last], m.Functions[last]
 	}
 	return m.Functions, ""

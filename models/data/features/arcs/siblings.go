@@ -31,7 +31,8 @@ func siblingHashes(tags []uint64, h, s, d int) [siblingAttributes]uint64 {
 	}
 	pair := fold(fold(side+3, tag), tags[d])
 	all := fold(pair, tags[h])
-	return [siblingAttributes]uint64{fold(all, 11), fold(fold(all, 12), distance), fold(pair, 13), fold(fold(pair, 14), distance)}
+	return [siblingAttributes]uint64{fold(all, 11), fold(fold(all, 12), distance), fold(pair, 13),
+		fold(fold(pair, 14), distance)}
 }
 
 // siblingTags returns the hashes of the tags of a column.

@@ -9,9 +9,11 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Rows are those of trees.SiblingRows: the ones that a tree uses have attributes that were counted in it, and rows of other tags have none.
+// Rows are those of trees.SiblingRows: the ones that a tree uses have attributes that were counted in it, and rows of
+// other tags have none.
 func TestSiblingRows(t *testing.T) {
-	tags, heads := []string{"D", "N", "A", "V", "P"}, []int32{1, 3, 1, 3, 3} // from 0; the root's dependent is its own head
+	// from 0; the root's dependent is its own head
+	tags, heads := []string{"D", "N", "A", "V", "P"}, []int32{1, 3, 1, 3, 3}
 	numbers, err := FitSiblings(tags, []int{0, 5}, heads, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +45,8 @@ func TestSiblingRows(t *testing.T) {
 	}
 }
 
-// Distances from a sibling to the next are alike up to 1, 2, 4, 8 and beyond: models that are saved have weights of these.
+// Distances from a sibling to the next are alike up to 1, 2, 4, 8 and beyond: models that are saved have weights of
+// these.
 func TestDistancesOfSiblings(t *testing.T) {
 	tags := make([]uint64, 20)
 	classes := map[[siblingAttributes]uint64][]int{}

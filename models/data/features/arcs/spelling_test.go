@@ -7,15 +7,15 @@ import (
 	"github.com/dsp-go/dsp/models/data/features/templates"
 )
 
-// Named is an attribute of an arc with its number. Its name is the line of the template with its macros replaced by their
-// values, and with direction and distance after a slash if the line is starred: "hp,dp=VERB,NOUN/right2".
+// Named is an attribute of an arc with its number. Its name is the line of the template with its macros replaced by
+// their values, and with direction and distance after a slash if the line is starred: "hp,dp=VERB,NOUN/right2".
 type Named struct {
 	Number int32
 	Name   string
 }
 
-// Names returns the attributes of the arc from head h to dependent d of the sentence of tokens lo to hi-1. Both count from lo;
-// h = d means the arc from the root.
+// Names returns the attributes of the arc from head h to dependent d of the sentence of tokens lo to hi-1. Both count
+// from lo; h = d means the arc from the root.
 func (e *Extractor) Names(lo, hi, d, h int) (arc, label []Named) {
 	e.sentence.load(e.m, lo, hi)
 	return e.names(nil, &e.m.arc, e.numbers.Arc, lo, hi, d, h), e.names(nil, &e.m.label, e.numbers.Label, lo, hi, d, h)

@@ -37,7 +37,8 @@ func TestParseErrors(t *testing.T) {
 		{good + "A %count:VERB[d,upos]", "x.template:2:4: count:VERB of a single token"},
 		{good + "A %count:[between,upos]", "x.template:2:4: count: without a value"},
 		{good + "A %set.lower[between,upos]", "x.template:2:4: set before another function"},
-		{good + "A %x[between,upos]%x[between,xpos]", "x.template:2:30: column xpos in a second macro with one attribute per value between"},
+		{good + "A %x[between,upos]%x[between,xpos]", "x.template:2:30: column xpos in a second macro with one " +
+			"attribute per value between"},
 		{good + "# two\nA* %x[h,upos]", "x.template:3: the attribute repeats line 1 for the score A"},
 		{"L %dir\n" + good + "AL %dir", "x.template:3: the attribute repeats line 1 for the score L"},
 	} {
@@ -65,15 +66,18 @@ func TestStringParsesBack(t *testing.T) {
 
 func TestForColumns(t *testing.T) {
 	template := mustParse(t, "# a\nA %x[h,upos?]\nA %x[h,upos]%x[between,xpos?]\nL %set[between,feats?]%dir\n")
-	if got, want := template.ForColumns([]string{"upos", "feats"}).String(), "# a\nA %x[h,upos]\nL %set[between,feats]%dir\n"; got != want {
+	if got, want := template.ForColumns([]string{"upos", "feats"}).String(),
+		"# a\nA %x[h,upos]\nL %set[between,feats]%dir\n"; got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
 }
 
 func TestOpenNamesTheMissingColumn(t *testing.T) {
 	template := mustParse(t, "A %dir\nA %x[h,upos]%x[d,xpos]")
-	err := NewExtractor(template, nil).Open(Columns{Name: "a.conllu", Names: []string{"word", "upos"}, Cells: make([][]string, 2)})
-	if want := "x.template:2:18: column xpos, but a.conllu has columns word, upos"; err == nil || err.Error() != want || !structured.IsBadInput(err) {
+	err := NewExtractor(template,
+		nil).Open(Columns{Name: "a.conllu", Names: []string{"word", "upos"}, Cells: make([][]string, 2)})
+	if want := "x.template:2:18: column xpos, but a.conllu has columns word, upos"; err == nil || err.Error() != want ||
+		!structured.IsBadInput(err) {
 		t.Errorf("%v, expected %s", err, want)
 	}
 }

@@ -16,13 +16,14 @@ func Apply(t *Template, stats *Statistics, numbers *Dictionary, d *structured.Da
 	const block = 16 // sentence pairs per unit of work
 	blocks := (c.Len() + block - 1) / block
 	pair, source := make([]*structured.Sparse, blocks), make([]*structured.Sparse, blocks)
-	err := host.Parallel(threads, blocks, func() *Extractor { return NewExtractor(t, stats, numbers) }, func(e *Extractor, b int) error {
-		pair[b], source[b] = &structured.Sparse{Offsets: []int{0}}, &structured.Sparse{Offsets: []int{0}}
-		for i := b * block; i < min(c.Len(), (b+1)*block); i++ {
-			e.Extract(c.Source(i), c.Target(i), pair[b], source[b])
-		}
-		return nil
-	})
+	err := host.Parallel(threads, blocks, func() *Extractor { return NewExtractor(t, stats, numbers) },
+		func(e *Extractor, b int) error {
+			pair[b], source[b] = &structured.Sparse{Offsets: []int{0}}, &structured.Sparse{Offsets: []int{0}}
+			for i := b * block; i < min(c.Len(), (b+1)*block); i++ {
+				e.Extract(c.Source(i), c.Target(i), pair[b], source[b])
+			}
+			return nil
+		})
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,10 @@
 //	reverse-rank                    the source word's rank for the target word
 //	lead                            dice less that of the best competitor for either word
 //	before, after                   dice of the two words before these, and of the two after
-//	crossed                         the larger dice of a neighbour on one side with the opposite neighbour on the other side
-//	best, best-mutual               (U) the source word's largest dice; whether it is also the largest of that target word
+//	crossed                         the larger dice of a neighbour on one side with the opposite neighbour on the
+//	                                other side
+//	best, best-mutual               (U) the source word's largest dice; whether it is also the largest of that target
+//	                                word
 //
 // The rest:
 //

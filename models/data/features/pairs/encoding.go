@@ -39,7 +39,8 @@ func (s *Statistics) MarshalBinary() ([]byte, error) {
 		}
 	}
 	counted := s.counted
-	if s.source.words.Hashed() || s.target.words.Hashed() { // they would tell who knows a sentence pair that it was counted
+	// they would tell who knows a sentence pair that it was counted
+	if s.source.words.Hashed() || s.target.words.Hashed() {
 		counted = nil
 	}
 	to = binary.AppendUvarint(to, uint64(len(counted)))
@@ -86,7 +87,8 @@ func (s *Statistics) UnmarshalBinary(data []byte) error {
 		read.counted = append(read.counted, before)
 	}
 	if d.broken || len(d.rest) > 0 || !slices.IsSorted(read.counted) {
-		return structured.BadInput("statistics of word pairs are broken after %d of %d bytes", len(data)-len(d.rest), len(data))
+		return structured.BadInput("statistics of word pairs are broken after %d of %d bytes",
+			len(data)-len(d.rest), len(data))
 	}
 	*s = read
 	return nil

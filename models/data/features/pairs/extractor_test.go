@@ -68,14 +68,22 @@ func TestProperties(t *testing.T) {
 	pair, unmatched := every(t, template, stats, "Haus das das", "the house .")
 	// Dice: haus-the 4/5, haus-house 2/4, haus-. 0; das-the 6/6, das-house 4/5, das-. 2/4
 	want := map[int]string{
-		0: "source=haus source-1=_B-1 source+1=das target=the target-1=_B-1 target+1=house dice=0.8+ rank=1 reverse-rank=3 lead=-0.2+ " +
-			"before=end after=0.8+ crossed=0+ position=0+ side=near spelling=0+ prefix=0 kinds=word,word copies=1,1 source-frequency=2+ target-frequency=2+",
-		1: "source=haus source-1=_B-1 source+1=das target=house target-1=the target+1=. dice=0.5+ rank=2 reverse-rank=3 lead=-0.3+ " +
-			"before=outside after=0.5+ crossed=0.9+ position=0.3+ side=later spelling=0.6+ prefix=1 kinds=word,word copies=1,1 source-frequency=2+ target-frequency=2+",
-		2: "source=haus source-1=_B-1 source+1=das target=. target-1=house target+1=_B+1 dice=0+ rank=none reverse-rank=none " +
-			"before=outside after=outside crossed=0.8+ position=0.6+ side=later spelling=short prefix=0 kinds=word,punctuation copies=1,1 source-frequency=2+ target-frequency=1",
-		7: "source=das source-1=das source+1=_B+1 target=house target-1=the target+1=. dice=0.8+ rank=2 reverse-rank=1 lead=-0.2+ " +
-			"before=0.9+ after=outside crossed=0.5+ position=0.3+ side=earlier spelling=0.2+ prefix=0 kinds=word,word copies=2,1 source-frequency=2+ target-frequency=2+",
+		0: "source=haus source-1=_B-1 source+1=das target=the target-1=_B-1 target+1=house dice=0.8+ rank=1 " +
+			"reverse-rank=3 lead=-0.2+ " +
+			"before=end after=0.8+ crossed=0+ position=0+ side=near spelling=0+ prefix=0 kinds=word,word copies=1,1 " +
+			"source-frequency=2+ target-frequency=2+",
+		1: "source=haus source-1=_B-1 source+1=das target=house target-1=the target+1=. dice=0.5+ rank=2 " +
+			"reverse-rank=3 lead=-0.3+ " +
+			"before=outside after=0.5+ crossed=0.9+ position=0.3+ side=later spelling=0.6+ prefix=1 kinds=word,word " +
+			"copies=1,1 source-frequency=2+ target-frequency=2+",
+		2: "source=haus source-1=_B-1 source+1=das target=. target-1=house target+1=_B+1 dice=0+ " +
+			"rank=none reverse-rank=none " +
+			"before=outside after=outside crossed=0.8+ position=0.6+ side=later spelling=short prefix=0 " +
+			"kinds=word,punctuation copies=1,1 source-frequency=2+ target-frequency=1",
+		7: "source=das source-1=das source+1=_B+1 target=house target-1=the target+1=. dice=0.8+ rank=2 " +
+			"reverse-rank=1 lead=-0.2+ " +
+			"before=0.9+ after=outside crossed=0.5+ position=0.3+ side=earlier spelling=0.2+ prefix=0 kinds=word,word " +
+			"copies=2,1 source-frequency=2+ target-frequency=2+",
 	}
 	for row, text := range want {
 		got := slices.Sorted(slices.Values(pair[row]))
@@ -83,11 +91,13 @@ func TestProperties(t *testing.T) {
 			t.Errorf("row %d: %v\nexpected %v", row, got, expected)
 		}
 	}
-	if alone, _ := every(t, template, stats, "das", "the ."); !slices.Contains(alone[0], "lead=0.5+") { // 1 for das-the, 1/2 for das-.
+	// 1 for das-the, 1/2 for das-.
+	if alone, _ := every(t, template, stats, "das", "the ."); !slices.Contains(alone[0], "lead=0.5+") {
 		t.Errorf("das with the, against a full stop: %v, expected lead=0.5+", alone[0])
 	}
 	got := slices.Sorted(slices.Values(unmatched[0]))
-	expected := slices.Sorted(slices.Values(strings.Fields("source=haus source-1=_B-1 source+1=das best=0.8+ best-mutual=no source-frequency=2+ source-kind=word")))
+	expected := slices.Sorted(slices.Values(strings.Fields("source=haus source-1=_B-1 source+1=das best=0.8+ " +
+		"best-mutual=no source-frequency=2+ source-kind=word")))
 	if !reflect.DeepEqual(got, expected) {
 		t.Errorf("unmatched: %v\nexpected %v", got, expected)
 	}
@@ -120,14 +130,16 @@ func TestSpelling(t *testing.T) {
 		prefix   string
 	}{
 		{"kitten", "sitting", 3, "0.4+", "0"}, {"haus", "haus", 0, "identical", "4"}, {"nation", "nación", 2, "0.6+", "2"},
-		{"a", "b", 1, "short", "0"}, {",", ",", 0, "identical", "1"}, {"strasse", "strassen", 1, "0.8+", "6+"}, {"abc", "xyz", 3, "0+", "0"}, {"", "abc", 3, "short", "0"},
+		{"a", "b", 1, "short", "0"}, {",", ",", 0, "identical", "1"}, {"strasse", "strassen", 1, "0.8+", "6+"},
+		{"abc", "xyz", 3, "0+", "0"}, {"", "abc", 3, "short", "0"},
 	} {
 		a, b := []rune(c.a), []rune(c.b)
 		if got := distance(a, b); got != c.distance || distance(b, a) != got {
 			t.Errorf("distance of %s and %s is %d, expected %d", c.a, c.b, got, c.distance)
 		}
 		if got := compare(a, b); likenessNames[got.likeness] != c.likeness || prefixNames[got.prefix] != c.prefix {
-			t.Errorf("%s and %s: likeness %s, prefix %s, expected %s and %s", c.a, c.b, likenessNames[got.likeness], prefixNames[got.prefix], c.likeness, c.prefix)
+			t.Errorf("%s and %s: likeness %s, prefix %s, expected %s and %s", c.a, c.b, likenessNames[got.likeness],
+				prefixNames[got.prefix], c.likeness, c.prefix)
 		}
 	}
 }
@@ -144,13 +156,15 @@ func TestFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Words count on links, surely or possibly; positions on all pairs.
-	if want := []string{"position=0+", "position=0.4+", "source,target=a x", "source,target=b y"}; !reflect.DeepEqual(d.Pair.Node.Names(), want) {
+	if want := []string{"position=0+", "position=0.4+", "source,target=a x",
+		"source,target=b y"}; !reflect.DeepEqual(d.Pair.Node.Names(), want) {
 		t.Errorf("attributes %v, expected %v", d.Pair.Node.Names(), want)
 	}
 	if want := []string{"source=a", "source=b"}; !reflect.DeepEqual(d.Source.Node.Names(), want) {
 		t.Errorf("attributes %v, expected %v", d.Source.Node.Names(), want)
 	}
-	if d, err = template.Fit(stats, c, templates.Options{MinCount: 2}); err != nil || d.Pair.Nodes() != 3 || d.Source.Nodes() != 1 {
+	if d, err = template.Fit(stats, c, templates.Options{MinCount: 2}); err != nil ||
+		d.Pair.Nodes() != 3 || d.Source.Nodes() != 1 {
 		t.Errorf("%d and %d attributes that occur twice, error %v, expected 3 and 1", d.Pair.Nodes(), d.Source.Nodes(), err)
 	}
 	for _, o := range []templates.Options{{HashBits: 32}, {HashBits: -1}, {HashBits: 10, MinCount: 2}} {
@@ -178,7 +192,8 @@ func TestApplyDoesNotDependOnThreads(t *testing.T) {
 	pair, source := attributes(1, 0)
 	rows := c.Dataset()
 	if len(pair.Offsets) != len(rows.Costs)+1 || len(source.Offsets) != len(rows.Labels)+1 {
-		t.Errorf("%d and %d rows, expected %d and %d", len(pair.Offsets)-1, len(source.Offsets)-1, len(rows.Costs), len(rows.Labels))
+		t.Errorf("%d and %d rows, expected %d and %d", len(pair.Offsets)-1, len(source.Offsets)-1,
+			len(rows.Costs), len(rows.Labels))
 	}
 	for _, threads := range []int{2, 7} {
 		if p, s := attributes(threads, 0); !reflect.DeepEqual(p, pair) || !reflect.DeepEqual(s, source) {
@@ -196,15 +211,17 @@ func TestParse(t *testing.T) {
 		t.Error("a template does not keep its text")
 	}
 	for text, message := range map[string]string{
-		"P dice\nX dice":      `t.template:2:1: a line that begins with "X", expected P, U and a blank, or #`,
-		"P dice,nothing":      `t.template:1: property "nothing", expected one of source, source-1,`,
-		"P best":              `t.template:1: property "best", expected one of`,
-		"P dice\nU target":    `t.template:2: property "target", expected one of source, source-1, source+1, best`,
-		"P dice,dice":         "t.template:1: property dice twice",
-		"P":                   "t.template:1:2: P without an attribute, expected properties joined by commas, like dice,position",
+		"P dice\nX dice":   `t.template:2:1: a line that begins with "X", expected P, U and a blank, or #`,
+		"P dice,nothing":   `t.template:1: property "nothing", expected one of source, source-1,`,
+		"P best":           `t.template:1: property "best", expected one of`,
+		"P dice\nU target": `t.template:2: property "target", expected one of source, source-1, source+1, best`,
+		"P dice,dice":      "t.template:1: property dice twice",
+		"P": "t.template:1:2: P without an attribute, expected properties joined by " +
+			"commas, like dice,position",
 		"P dice\nP dice":      "t.template:2: P dice is here twice",
 		"# nothing\nU source": "t.template: no line that begins with P",
-		"P dice,before,after,crossed,lead,position": "t.template:1: dice,before,after,crossed,lead,position have too many values together",
+		"P dice,before,after,crossed,lead,position": "t.template:1: dice,before,after,crossed,lead,position have " +
+			"too many values together",
 	} {
 		if _, err := Parse(text, "t.template"); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), message) {
 			t.Errorf("%q: error %v, expected %s", text, err, message)
@@ -234,7 +251,8 @@ func BenchmarkExtract(b *testing.B) {
 }
 
 func ExampleTemplate() {
-	c, _ := alignments.Reader{}.Read(strings.NewReader("das haus ||| the house ||| 0-0 1-1\ndas buch ||| the book ||| 0-0 1-1\n"), "example.pairs")
+	c, _ := alignments.Reader{}.Read(strings.NewReader("das haus ||| the house ||| 0-0 1-1\n"+
+		"das buch ||| the book ||| 0-0 1-1\n"), "example.pairs")
 	stats, _ := Count(0, c)
 	template, _ := Parse("P source,target\nP rank,reverse-rank\nU best", "example.template")
 	numbers, _ := template.Fit(stats, c, templates.Options{})

@@ -23,19 +23,24 @@ const (
 
 // The classes of numbers are named by their lower edges.
 var (
-	diceEdges, diceNames         = []float64{0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}, []string{"0+", "0.02+", "0.05+", "0.1+", "0.15+", "0.2+", "0.3+", "0.4+", "0.5+", "0.6+", "0.7+", "0.8+", "0.9+"}
-	leadEdges, leadNames         = []float64{-0.5, -0.3, -0.2, -0.1, -0.05, 0, 0.05, 0.1, 0.2, 0.3, 0.5}, []string{"-1+", "-0.5+", "-0.3+", "-0.2+", "-0.1+", "-0.05+", "0+", "0.05+", "0.1+", "0.2+", "0.3+", "0.5+"}
-	positionEdges, positionNames = []float64{0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6}, []string{"0+", "0.02+", "0.05+", "0.1+", "0.15+", "0.2+", "0.3+", "0.4+", "0.6+"}
+	diceEdges, diceNames = []float64{0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9},
+		[]string{"0+", "0.02+", "0.05+", "0.1+", "0.15+", "0.2+", "0.3+", "0.4+", "0.5+", "0.6+", "0.7+", "0.8+", "0.9+"}
+	leadEdges, leadNames = []float64{-0.5, -0.3, -0.2, -0.1, -0.05, 0, 0.05, 0.1, 0.2, 0.3, 0.5},
+		[]string{"-1+", "-0.5+", "-0.3+", "-0.2+", "-0.1+", "-0.05+", "0+", "0.05+", "0.1+", "0.2+", "0.3+", "0.5+"}
+	positionEdges, positionNames = []float64{0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6},
+		[]string{"0+", "0.02+", "0.05+", "0.1+", "0.15+", "0.2+", "0.3+", "0.4+", "0.6+"}
 
 	rankNames      = []string{"none", "1", "2", "3", "4+"}
 	sideNames      = []string{"earlier", "near", "later"}
 	prefixNames    = []string{"0", "1", "2", "3", "4", "5", "6+"}
 	likenessNames  = []string{"0+", "0.2+", "0.4+", "0.6+", "0.8+", "identical", "short"}
-	frequencyNames = []string{"0", "1", "2+", "4+", "8+", "16+", "32+", "64+", "128+", "256+", "512+", "1024+", "2048+", "4096+", "8192+", "16384+"}
-	copiesNames    = []string{"1,1", "1,2", "1,3+", "2,1", "2,2", "2,3+", "3+,1", "3+,2", "3+,3+"}
-	yesNames       = []string{"no", "yes"}
+	frequencyNames = []string{"0", "1", "2+", "4+", "8+", "16+", "32+", "64+", "128+", "256+", "512+", "1024+", "2048+",
+		"4096+", "8192+", "16384+"}
+	copiesNames = []string{"1,1", "1,2", "1,3+", "2,1", "2,2", "2,3+", "3+,1", "3+,2", "3+,3+"}
+	yesNames    = []string{"no", "yes"}
 
-	neighbourNames = append(append([]string{}, diceNames...), "end", "outside") // both or one of the words beyond the end of its sentence
+	// both or one of the words beyond the end of its sentence
+	neighbourNames = append(append([]string{}, diceNames...), "end", "outside")
 	kindsNames     = products(kindNames, kindNames)
 )
 
@@ -62,27 +67,49 @@ var properties = []property{
 	{name: "target-1", of: pairs, word: func(s *sentence, _, j int) string { return s.target.at(j - 1) }},
 	{name: "target+1", of: pairs, word: func(s *sentence, _, j int) string { return s.target.at(j + 1) }},
 
-	{name: "dice", of: pairs, classes: diceNames, class: func(s *sentence, i, j int) int { return bin(s.dice[i*s.m+j], diceEdges) }},
+	{name: "dice", of: pairs, classes: diceNames, class: func(s *sentence, i, j int) int {
+		return bin(s.dice[i*s.m+j], diceEdges)
+	}},
 	{name: "rank", of: pairs, classes: rankNames, class: (*sentence).rank},
 	{name: "reverse-rank", of: pairs, classes: rankNames, class: (*sentence).reverseRank},
 	{name: "lead", of: pairs, classes: leadNames, class: (*sentence).lead},
-	{name: "before", of: pairs, classes: neighbourNames, class: func(s *sentence, i, j int) int { return s.neighbours(i-1, j-1) }},
-	{name: "after", of: pairs, classes: neighbourNames, class: func(s *sentence, i, j int) int { return s.neighbours(i+1, j+1) }},
+	{name: "before", of: pairs, classes: neighbourNames, class: func(s *sentence, i, j int) int {
+		return s.neighbours(i-1, j-1)
+	}},
+	{name: "after", of: pairs, classes: neighbourNames, class: func(s *sentence, i, j int) int {
+		return s.neighbours(i+1, j+1)
+	}},
 	{name: "crossed", of: pairs, classes: diceNames, class: (*sentence).crossed},
-	{name: "best", of: unmatched, classes: diceNames, class: func(s *sentence, i, _ int) int { return bin(s.source.first[i], diceEdges) }},
+	{name: "best", of: unmatched, classes: diceNames, class: func(s *sentence, i, _ int) int {
+		return bin(s.source.first[i], diceEdges)
+	}},
 	{name: "best-mutual", of: unmatched, classes: yesNames, class: (*sentence).mutual},
 
-	{name: "position", of: pairs, classes: positionNames, class: func(s *sentence, i, j int) int { return bin(math.Abs(s.shift(i, j)), positionEdges) }},
+	{name: "position", of: pairs, classes: positionNames, class: func(s *sentence, i, j int) int {
+		return bin(math.Abs(s.shift(i, j)), positionEdges)
+	}},
 	{name: "side", of: pairs, classes: sideNames, class: (*sentence).side},
-	{name: "spelling", of: pairs, classes: likenessNames, needs: needsSpelling, class: func(s *sentence, i, j int) int { return int(s.spelt[i*s.m+j].likeness) }},
-	{name: "prefix", of: pairs, classes: prefixNames, needs: needsSpelling, class: func(s *sentence, i, j int) int { return int(s.spelt[i*s.m+j].prefix) }},
-	{name: "kinds", of: pairs, classes: kindsNames, class: func(s *sentence, i, j int) int { return s.source.kind[i]*len(kindNames) + s.target.kind[j] }},
+	{name: "spelling", of: pairs, classes: likenessNames, needs: needsSpelling, class: func(s *sentence, i, j int) int {
+		return int(s.spelt[i*s.m+j].likeness)
+	}},
+	{name: "prefix", of: pairs, classes: prefixNames, needs: needsSpelling, class: func(s *sentence, i, j int) int {
+		return int(s.spelt[i*s.m+j].prefix)
+	}},
+	{name: "kinds", of: pairs, classes: kindsNames, class: func(s *sentence, i, j int) int {
+		return s.source.kind[i]*len(kindNames) + s.target.kind[j]
+	}},
 	{name: "copies", of: pairs, classes: copiesNames, class: func(s *sentence, i, j int) int {
 		return 3*(min(s.source.copies[i], 3)-1) + min(s.target.copies[j], 3) - 1
 	}},
-	{name: "source-frequency", of: both, classes: frequencyNames, class: func(s *sentence, i, _ int) int { return s.source.class[i] }},
-	{name: "target-frequency", of: pairs, classes: frequencyNames, class: func(s *sentence, _, j int) int { return s.target.class[j] }},
-	{name: "source-kind", of: unmatched, classes: kindNames, class: func(s *sentence, i, _ int) int { return s.source.kind[i] }},
+	{name: "source-frequency", of: both, classes: frequencyNames, class: func(s *sentence, i, _ int) int {
+		return s.source.class[i]
+	}},
+	{name: "target-frequency", of: pairs, classes: frequencyNames, class: func(s *sentence, _, j int) int {
+		return s.target.class[j]
+	}},
+	{name: "source-kind", of: unmatched, classes: kindNames, class: func(s *sentence, i, _ int) int {
+		return s.source.kind[i]
+	}},
 }
 
 // at returns word k in lower case, or a mark beyond the ends of the sentence.

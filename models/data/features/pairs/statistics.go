@@ -110,31 +110,32 @@ func (s *Statistics) join(threads int, sources, targets *lists) error {
 	const block = 256 // source words per unit of work
 	type part struct{ partners, together, sizes []int32 }
 	parts := make([]part, (words+block-1)/block)
-	err := host.Parallel(threads, len(parts), func() []int32 { return make([]int32, s.target.words.Len()) }, func(counts []int32, b int) error {
-		var touched []int32
-		p := &parts[b]
-		for w := b * block; w < min(words, (b+1)*block); w++ {
-			touched = touched[:0]
-			for _, i := range with.of(w) {
-				for _, t := range targets.of(int(i)) {
-					if counts[t] == 0 {
-						touched = append(touched, t)
+	err := host.Parallel(threads, len(parts), func() []int32 { return make([]int32, s.target.words.Len()) },
+		func(counts []int32, b int) error {
+			var touched []int32
+			p := &parts[b]
+			for w := b * block; w < min(words, (b+1)*block); w++ {
+				touched = touched[:0]
+				for _, i := range with.of(w) {
+					for _, t := range targets.of(int(i)) {
+						if counts[t] == 0 {
+							touched = append(touched, t)
+						}
+						counts[t]++
 					}
-					counts[t]++
 				}
-			}
-			slices.Sort(touched)
-			kept := len(p.partners)
-			for _, t := range touched {
-				if coefficient(counts[t], s.source.counts[w], s.target.counts[t]) >= leastDice {
-					p.partners, p.together = append(p.partners, t), append(p.together, counts[t])
+				slices.Sort(touched)
+				kept := len(p.partners)
+				for _, t := range touched {
+					if coefficient(counts[t], s.source.counts[w], s.target.counts[t]) >= leastDice {
+						p.partners, p.together = append(p.partners, t), append(p.together, counts[t])
+					}
+					counts[t] = 0
 				}
-				counts[t] = 0
+				p.sizes = append(p.sizes, int32(len(p.partners)-kept))
 			}
-			p.sizes = append(p.sizes, int32(len(p.partners)-kept))
-		}
-		return nil
-	})
+			return nil
+		})
 	s.offsets = append(make([]int, 0, words+1), 0)
 	for _, p := range parts {
 		s.partners, s.together = append(s.partners, p.partners...), append(s.together, p.together...)

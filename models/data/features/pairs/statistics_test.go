@@ -57,7 +57,8 @@ func TestDice(t *testing.T) {
 	for _, c := range []struct {
 		source, target string
 		want           float64
-	}{{"das", "the", 1}, {"haus", "house", 1}, {"das", "house", 0.5}, {"das", ".", 0.5}, {"buch", "house", 0}, {"new", "the", 0}, {"das", "new", 0}} {
+	}{{"das", "the", 1}, {"haus", "house", 1}, {"das", "house", 0.5}, {"das", ".", 0.5}, {"buch", "house", 0},
+		{"new", "the", 0}, {"das", "new", 0}} {
 		if got := s.Dice(c.source, c.target); got != c.want {
 			t.Errorf("Dice of %s and %s is %v, expected %v", c.source, c.target, got, c.want)
 		}
@@ -94,7 +95,8 @@ func TestDiceOfRandomPairs(t *testing.T) {
 			if both > 1 {
 				tested++
 				want := 2 * float64(both-1) / float64(a+b-2)
-				if got := s.dice(s.source.words.Index(source), s.target.words.Index(target), 1); want >= leastDice && math.Abs(got-want) > 1e-12 {
+				if got := s.dice(s.source.words.Index(source), s.target.words.Index(target), 1); want >= leastDice &&
+					math.Abs(got-want) > 1e-12 {
 					t.Fatalf("Dice of %s and %s without a pair is %v, expected %v", source, target, got, want)
 				}
 			}

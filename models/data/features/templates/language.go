@@ -156,7 +156,8 @@ func (r *reader) kind() (Kind, error) {
 		if !r.Joined {
 			behind = " and a blank,"
 		}
-		return Kind{}, r.bad(start, "a line that begins with %.80q, expected %s%s or #", letters, strings.Join(known, ", "), behind)
+		return Kind{}, r.bad(start, "a line that begins with %.80q, expected %s%s or #", letters, strings.Join(known, ", "),
+			behind)
 	}
 	if r.Joined {
 		return r.Kinds[k], nil

@@ -85,7 +85,8 @@ func TestParse(t *testing.T) {
 		}
 		for _, l := range read.Lines {
 			for k, m := range l.Macros {
-				if rest := []rune(strings.Split(drawn.String(), "\n")[l.Number-1]); !m.Property && !strings.HasPrefix(string(rest[m.At-1:]), m.Column.Name) {
+				if rest := []rune(strings.Split(drawn.String(), "\n")[l.Number-1]); !m.Property &&
+					!strings.HasPrefix(string(rest[m.At-1:]), m.Column.Name) {
 					t.Errorf("%q: column %s at %d", string(rest), m.Column.Name, m.At)
 				}
 				l.Macros[k].At = 0
@@ -144,7 +145,8 @@ func TestFix(t *testing.T) {
 	if got, want := fixed.String(), "# %x\nW %size\nW %f[near,a]%x[near,b]\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if !fixed.ReadsColumn("a") || fixed.ReadsColumn("c") || !read.ReadsColumn("c") || !read.Lines[2].Macros[0].Column.Optional {
+	if !fixed.ReadsColumn("a") || fixed.ReadsColumn("c") || !read.ReadsColumn("c") ||
+		!read.Lines[2].Macros[0].Column.Optional {
 		t.Error("columns that are read")
 	}
 }

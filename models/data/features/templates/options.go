@@ -5,7 +5,8 @@ import "github.com/dsp-go/dsp/structured"
 // Options say which attributes that a template makes of training data have weights.
 type Options struct {
 	MinCount int // attributes that occur fewer times in the training data, of arcs on gold arcs, are left out; 0 means 1
-	HashBits int // > 0: no dictionary (of tokens, none for positions); attributes are numbered below 1<<HashBits by their hashes
+	// > 0: no dictionary (of tokens, none for positions); attributes are numbered below 1<<HashBits by their hashes
+	HashBits int
 	Threads  int // 0: all cores; the result does not depend on it
 
 	// Known is a dictionary whose attributes keep their numbers, however rare they are in the training data; nil: none.
@@ -23,7 +24,8 @@ const MostHashBits = 31
 func (o Options) Check() error {
 	switch {
 	case o.HashBits < 0 || o.HashBits > MostHashBits:
-		return structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits, MostHashBits)
+		return structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits,
+			MostHashBits)
 	case o.HashBits > 0 && o.MinCount > 1:
 		return structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
 	}

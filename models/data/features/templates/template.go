@@ -141,5 +141,6 @@ func (t *Template) Bad(l Line, format string, args ...any) error {
 
 // BadColumn returns a BadInput error about the column of a macro, with file:line:column.
 func (t *Template) BadColumn(l Line, m Macro, format string, args ...any) error {
-	return structured.BadInput("%s:%d:%d: column %s"+format, append([]any{t.Name, l.Number, m.At, m.Column.Name}, args...)...)
+	return structured.BadInput("%s:%d:%d: column %s"+format,
+		append([]any{t.Name, l.Number, m.At, m.Column.Name}, args...)...)
 }

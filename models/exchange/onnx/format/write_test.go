@@ -48,10 +48,11 @@ func TestBytes(t *testing.T) {
 		},
 		{
 			"graph", &Model{Graph: &Graph{
-				Name:         "g",
-				Nodes:        []*Node{{Op: "Add", Name: "n", Inputs: []string{"a", ""}, Outputs: []string{"c"}}},
-				Initializers: []*Tensor{{Name: "a", Type: Bool, Dims: []int64{2, 0}, Raw: []byte{1, 0}}, {Type: Double, Raw: []byte{}}},
-				Inputs:       []*Array{{Name: "x", Type: &Type{Tensor: &TensorType{Elem: Float, Shape: &Shape{}}}}},
+				Name:  "g",
+				Nodes: []*Node{{Op: "Add", Name: "n", Inputs: []string{"a", ""}, Outputs: []string{"c"}}},
+				Initializers: []*Tensor{{Name: "a", Type: Bool, Dims: []int64{2, 0}, Raw: []byte{1, 0}},
+					{Type: Double, Raw: []byte{}}},
+				Inputs: []*Array{{Name: "x", Type: &Type{Tensor: &TensorType{Elem: Float, Shape: &Shape{}}}}},
 				Outputs: []*Array{{Name: "y", Type: &Type{Tensor: &TensorType{
 					Elem: Int64, Shape: &Shape{Dims: []*Dim{{Name: "batch"}, {Size: 300}}},
 				}}}},

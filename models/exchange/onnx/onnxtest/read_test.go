@@ -17,14 +17,16 @@ func every() *format.Model {
 		Metadata:  []*format.Entry{{Key: "k", Value: new("")}, {Key: "l", Value: new("v")}},
 		Graph: &format.Graph{
 			Name: "g",
-			Nodes: []*format.Node{{Op: "Add", Name: "n", Inputs: []string{"a", ""}, Outputs: []string{"c"}, Attributes: []*format.Attribute{
-				{Name: "i", Type: format.IntAttribute, Int: new(int64(-1))},
-				{Name: "s", Type: format.IntsAttribute, Ints: []int64{0, 1 << 40}},
-				{Name: "f", Type: format.FloatAttribute, Float: new(float32(1.5))},
-				{Name: "b", Type: format.GraphAttribute, Graph: &format.Graph{Name: "body"}},
-			}}},
-			Initializers: []*format.Tensor{{Name: "a", Type: format.Bool, Dims: []int64{2, 1}, Raw: []byte{1, 0}}, {Raw: []byte{}}},
-			Inputs:       []*format.Array{{Name: "x", Type: &format.Type{Tensor: &format.TensorType{Elem: format.Float}}}},
+			Nodes: []*format.Node{{Op: "Add", Name: "n", Inputs: []string{"a", ""}, Outputs: []string{"c"},
+				Attributes: []*format.Attribute{
+					{Name: "i", Type: format.IntAttribute, Int: new(int64(-1))},
+					{Name: "s", Type: format.IntsAttribute, Ints: []int64{0, 1 << 40}},
+					{Name: "f", Type: format.FloatAttribute, Float: new(float32(1.5))},
+					{Name: "b", Type: format.GraphAttribute, Graph: &format.Graph{Name: "body"}},
+				}}},
+			Initializers: []*format.Tensor{{Name: "a", Type: format.Bool, Dims: []int64{2, 1}, Raw: []byte{1, 0}},
+				{Raw: []byte{}}},
+			Inputs: []*format.Array{{Name: "x", Type: &format.Type{Tensor: &format.TensorType{Elem: format.Float}}}},
 			Outputs: []*format.Array{{Name: "y", Type: &format.Type{Tensor: &format.TensorType{
 				Elem: format.Int64, Shape: &format.Shape{Dims: []*format.Dim{{Name: "batch"}, {Size: 300}}},
 			}}}},
@@ -60,7 +62,8 @@ func TestErrors(t *testing.T) {
 		{"\x08\x08\x12\x05dsp", "byte 2: ProducerName: unexpected EOF"},
 		{"\x10\x05", "byte 0: ProducerName: wire type 0, expected 2"},
 		{"\x3a\x02\x12\x09", "byte 0: Graph: byte 0: Name: unexpected EOF"},
-		{"\x3a\x0b\x2a\x09\x10\xff\xff\xff\xff\xff\x7f\x0a\x00", "Graph: byte 0: Initializers: byte 0: Type: 4398046511103 is too large"},
+		{"\x3a\x0b\x2a\x09\x10\xff\xff\xff\xff\xff\x7f\x0a\x00", "Graph: byte 0: Initializers: byte 0: Type: " +
+			"4398046511103 is too large"},
 		{"\x08\x08\x80", "byte 2: no tag"},
 	} {
 		if _, err := Read([]byte(c.file)); err == nil || !strings.Contains(err.Error(), c.want) {

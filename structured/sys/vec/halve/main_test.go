@@ -51,7 +51,8 @@ func TestHalveRenamesOnly(t *testing.T) {
 }
 
 func TestHalveErrors(t *testing.T) {
-	if _, err := halve("avx512a.go", []byte("package a\n\nvar s = \"open\n")); err == nil || !strings.HasPrefix(err.Error(), "avx512a.go:3:9: ") {
+	if _, err := halve("avx512a.go", []byte("package a\n\nvar s = \"open\n")); err == nil ||
+		!strings.HasPrefix(err.Error(), "avx512a.go:3:9: ") {
 		t.Errorf("error %v, expected one at avx512a.go:3:9", err)
 	}
 }
@@ -61,7 +62,8 @@ func TestHalveFiles(t *testing.T) {
 	if err := halveFiles(folder); err == nil {
 		t.Error("a folder without sources: no error")
 	}
-	for name, text := range map[string]string{"avx512a.go": source, "avx2gone.go": header + "avx512gone.go\n", "avx2own.go": "package a\n"} {
+	for name, text := range map[string]string{"avx512a.go": source, "avx2gone.go": header + "avx512gone.go\n",
+		"avx2own.go": "package a\n"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
