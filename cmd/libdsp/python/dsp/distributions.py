@@ -38,6 +38,8 @@ __all__ = ["Distribution", "LinearChain", "SecondOrderChain", "SemiMarkov", "Dep
 class Distribution:
     """What all structures have in common. arrays are the potentials that were given, in the order of the class's arguments."""
 
+    _layouts = layouts
+
     def __init__(self, layout, arrays):
         self._layout, self._arrays = layout, arrays
 
@@ -148,14 +150,14 @@ class LinearChain(Distribution):
         arrays = (node, edge)
         if start is not None or end is not None:
             arrays = tuple([x for x in (node, edge, start, end) if x is not None])
-        super().__init__(layouts.linear_chain(node, edge, lengths, mask, start, end), arrays)
+        super().__init__(self._layouts.linear_chain(node, edge, lengths, mask, start, end), arrays)
 
 
 class SecondOrderChain(Distribution):
     """As LinearChain, with triple [Y, Y, Y], the score of three labels in a row."""
 
     def __init__(self, node, edge, triple, lengths=None, mask=None):
-        super().__init__(layouts.second_order_chain(node, edge, triple, lengths, mask), (node, edge, triple))
+        super().__init__(self._layouts.second_order_chain(node, edge, triple, lengths, mask), (node, edge, triple))
 
 
 class SemiMarkov(Distribution):
@@ -165,7 +167,7 @@ class SemiMarkov(Distribution):
 
     def __init__(self, segment, transition, node=None, length=None, lengths=None):
         arrays = tuple(x for x in (segment, transition, node, length) if x is not None)
-        super().__init__(layouts.semi_markov(segment, transition, node, length, lengths), arrays)
+        super().__init__(self._layouts.semi_markov(segment, transition, node, length, lengths), arrays)
 
 
 def segments(tags):
@@ -197,7 +199,7 @@ class DependencyTree(Distribution):
     Outputs: heads [B, n], 0 for the root and k for word k, counted from 1; with labels (heads, relations)."""
 
     def __init__(self, arc, label=None, lengths=None, projective=True, multiroot=False):
-        layout = layouts.dependency_tree(arc, label, lengths, projective, multiroot)
+        layout = self._layouts.dependency_tree(arc, label, lengths, projective, multiroot)
         super().__init__(layout, (arc,) if label is None else (arc, label))
 
 
@@ -206,7 +208,7 @@ class Constituents(Distribution):
     spans without one; span [B, n, n] scores spans. Outputs: charts [B, n, n], 0 for no constituent, else a label from 1."""
 
     def __init__(self, label, span=None, lengths=None):
-        super().__init__(layouts.constituents(label, span, lengths), (label,) if span is None else (label, span))
+        super().__init__(self._layouts.constituents(label, span, lengths), (label,) if span is None else (label, span))
 
 
 class PCFG(Distribution):
@@ -217,7 +219,7 @@ class PCFG(Distribution):
     a preterminal for i = j."""
 
     def __init__(self, terminal, rule, root, span=None, lengths=None):
-        super().__init__(layouts.pcfg(terminal, rule, root, span, lengths), (terminal, rule, root) + (() if span is None else (span,)))
+        super().__init__(self._layouts.pcfg(terminal, rule, root, span, lengths), (terminal, rule, root) + (() if span is None else (span,)))
 
 
 class Monotone(Distribution):
@@ -225,7 +227,7 @@ class Monotone(Distribution):
     to each source item. Outputs: paths, bool [B, n, m]."""
 
     def __init__(self, pair, step=None, lengths=None, target_lengths=None):
-        super().__init__(layouts.monotone(pair, step, lengths, target_lengths), (pair,) if step is None else (pair, step))
+        super().__init__(self._layouts.monotone(pair, step, lengths, target_lengths), (pair,) if step is None else (pair, step))
 
 
 class Matching(Distribution):
@@ -233,7 +235,7 @@ class Matching(Distribution):
     Sums over matchings are #P-complete, so only argmax, max, topk and score answer. Outputs: targets [B, n], from 0, −1 for none."""
 
     def __init__(self, pair, unmatched=None, lengths=None, target_lengths=None):
-        super().__init__(layouts.matching(pair, unmatched, lengths, target_lengths), (pair,) if unmatched is None else (pair, unmatched))
+        super().__init__(self._layouts.matching(pair, unmatched, lengths, target_lengths), (pair,) if unmatched is None else (pair, unmatched))
 
 
 class Graph(Distribution):
@@ -242,7 +244,7 @@ class Graph(Distribution):
     treewidth, "cut" two labels where edges favour equal ones, "relaxed" any graph, with bounds. Outputs: labels [B, V]."""
 
     def __init__(self, node, edge, ends, inference="exact"):
-        super().__init__(layouts.graph(node, edge, ends, inference), (node, edge))
+        super().__init__(self._layouts.graph(node, edge, ends, inference), (node, edge))
 
 
 class CTC(Distribution):
@@ -251,10 +253,10 @@ class CTC(Distribution):
 
     def __init__(self, frame, lengths=None, blank=0):
         self._frame, self._lengths, self._blank = frame, lengths, blank
-        super().__init__(layouts.frames(frame, lengths, blank), (frame,))
+        super().__init__(self._layouts.frames(frame, lengths, blank), (frame,))
 
     def _reading(self, targets, target_lengths):
-        return layouts.frames(self._frame, self._lengths, self._blank, targets, target_lengths)
+        return self._layouts.frames(self._frame, self._lengths, self._blank, targets, target_lengths)
 
     def read_nll(self, targets, target_lengths=None):
         """−log of the probability that frames read as targets, float64 [B]: symbols [B, S], or all in a row, with target_lengths [B]."""
