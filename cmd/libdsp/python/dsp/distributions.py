@@ -122,9 +122,12 @@ class Distribution:
     def _given(self, y):
         return tuple(self._give(x) for x in y) if isinstance(y, tuple) else self._give(y)
 
-    def hessian_product(self, *direction):
+    def _fits(self, direction):
         if [tuple(x.shape) for x in direction] != [tuple(x.shape) for x in self._arrays]:
             raise Error(f"a direction of the shapes {[tuple(x.shape) for x in direction]}, expected {[tuple(x.shape) for x in self._arrays]}")
+
+    def hessian_product(self, *direction):
+        self._fits(direction)
         d = self._layout.rows([layouts.host(x) for x in direction])
         return tuple(self._give(x) for x in self._layout.spread(self._layout.batch.hessian(self._values, d)))
 

@@ -247,13 +247,8 @@ class _DivergenceGradient(torch.autograd.Function):
     def forward(layout, g, *tensors):
         p, q = _both(layout, tensors)
         n = len(layout.shapes)
-        with np.errstate(invalid="ignore"):  # −∞ less −∞, of what neither allows
-            direction = [np.where(np.isneginf(x), np.float32(0), -x if q is None else x - y) for x, y in zip(p, q or p)]
-        by_p = _pullback(layout, _kinds(tensors[:n]), g, layout.batch.hessian(p, direction))
-        if q is None:
-            return by_p
-        u, v = layout.batch.exp(p)[1], layout.batch.exp(q)[1]
-        return (*by_p, *_pullback(layout, _kinds(tensors[n:]), g, [y - x for x, y in zip(u, v)]))
+        each = zip((tensors[:n], tensors[n:]), layout.divergence_gradients(p, q))
+        return tuple(x for some, u in each for x in _pullback(layout, _kinds(some), g, u))
 
     @staticmethod
     def setup_context(ctx, inputs, output):
