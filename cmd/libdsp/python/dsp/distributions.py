@@ -26,6 +26,8 @@ How an output is written, each class says. What no position of an example owns, 
 charts and paths. Errors are dsp.Error, a ValueError.
 """
 
+import operator
+
 import numpy as np
 
 from . import layouts
@@ -93,6 +95,9 @@ class Distribution:
         return -self.nll(y)
 
     def topk(self, k):
+        if not hasattr(k, "__index__"):
+            raise Error(f"{k!r} best outputs, expected a whole number")
+        k = operator.index(k)
         every, scores = self._layout.batch.top(self._values, k)
         out = np.full((k, self.batch_size), -np.inf)
         for b, s in enumerate(scores):
@@ -100,6 +105,10 @@ class Distribution:
         return self._several(every, k), self._give(out)
 
     def sample(self, n=1, seed=0):
+        for x, what in (n, "samples"), (0 if seed is None else seed, "as a seed"):
+            if not hasattr(x, "__index__"):
+                raise Error(f"{x!r} {what}, expected a whole number")
+        n, seed = operator.index(n), None if seed is None else operator.index(seed)
         seeds = np.random.default_rng(seed).integers(0, 2**63, self.batch_size, dtype=np.uint64)
         every = self._layout.batch.sample(self._values, n, seeds)
         for b, drawn in enumerate(every):

@@ -23,6 +23,7 @@ import io
 
 import numpy as np
 import torch
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 from . import _operators as operators
 from . import cuda, distributions, layouts, model
@@ -555,8 +556,21 @@ class _Tensors(distributions.Distribution):
         return _divergence(self._layout, (*self._arrays, *q._arrays))
 
 
+def _padded(x, lengths):
+    """A tensor [B, T, …] and its lengths, if they come as a PackedSequence of torch.nn.utils.rnn."""
+    if not isinstance(x, PackedSequence):
+        return x, lengths
+    if lengths is not None:
+        raise Error("lengths and a PackedSequence, which has its own: expected one of them")
+    return pad_packed_sequence(x, batch_first=True)
+
+
 class LinearChain(_Tensors, distributions.LinearChain):
-    __doc__ = distributions.LinearChain.__doc__
+    __doc__ = distributions.LinearChain.__doc__ + " node may be a PackedSequence; outputs are padded."
+
+    def __init__(self, node, edge, lengths=None, mask=None, start=None, end=None):
+        node, lengths = _padded(node, lengths)
+        super().__init__(node, edge, lengths, mask, start, end)
 
 
 class SecondOrderChain(_Tensors, distributions.SecondOrderChain):
@@ -592,7 +606,11 @@ class Graph(_Tensors, distributions.Graph):
 
 
 class CTC(_Tensors, distributions.CTC):
-    __doc__ = distributions.CTC.__doc__
+    __doc__ = distributions.CTC.__doc__ + " frame may be a PackedSequence."
+
+    def __init__(self, frame, lengths=None, blank=0):
+        frame, lengths = _padded(frame, lengths)
+        super().__init__(frame, lengths, blank)
 
     def read_nll(self, targets, target_lengths=None):
         """−log of the probability that frames read as targets [B]: symbols [B, S], or all in a row, with target_lengths [B]. It is +∞ where frames
@@ -691,6 +709,8 @@ class CRF(torch.nn.Module):
 
     def _checked(self, emissions, tags, mask, some=False):
         """The mask, on the host, after its and all shapes have been checked. some: whether it must have a true position."""
+        if not torch.is_tensor(emissions):
+            raise ValueError(f"emissions are a {type(emissions).__name__}, expected a tensor; of a PackedSequence take pad_packed_sequence, and a mask")
         shape = emissions.shape
         if len(shape) != 3:
             raise ValueError(f"emissions must have dimension of 3, got {len(shape)}")
