@@ -17,6 +17,9 @@ from . import layouts
 from . import torch as layers
 from .batch import Error
 
+if not hasattr(torch.library, "register_vmap"):
+    raise ImportError(f"dsp.torch needs torch 2.5 or later, found {torch.__version__}")
+
 _CONTENTS = {"lengths", "mask", "target_lengths", "targets", "ends"}
 _SETTINGS = {"projective", "multiroot", "blank", "inference"}
 _AXES = {"edge": 4, "start": 2, "end": 2, "triple": 4, "transition": 3, "length": 3, "rule": 4, "root": 2}  # unless examples share them
