@@ -1,6 +1,8 @@
 """torch.compile keeps dsp's questions in one graph (fullgraph=True), with the values and gradients of uncompiled calls."""
 
 import functools
+import pathlib
+import sysconfig
 
 import pytest
 
@@ -277,6 +279,8 @@ def test_inductor():
         get_cpp_compiler()
     except Exception as e:  # of the kind that PyTorch has in this version
         pytest.skip(f"no compiler of C++: {e}")
+    if not (pathlib.Path(sysconfig.get_path("include")) / "Python.h").exists():
+        pytest.skip("no Python.h, which inductor's code includes")
     torch._dynamo.reset()
     model = Tagger()
     step = torch.compile(model, fullgraph=True, dynamic=True)
