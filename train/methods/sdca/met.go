@@ -99,9 +99,9 @@ func (m *SDCA) upper(ctx context.Context, p *train.Problem, w []float32) (upper,
 	return m.meet(ctx, p, true)
 }
 
-// certifyMet records the bound of the dual point without a gradient, and reports whether that is possible and of use, given
-// what is known of the gap.
-func (m *SDCA) certifyMet(ctx context.Context, p *train.Problem, gap float64) (bool, error) {
+// certifyMet records the bound of the dual point without a gradient, and reports whether that is possible and of use.
+func (m *SDCA) certifyMet(ctx context.Context, p *train.Problem, s *train.State) (bool, error) {
+	gap := s.Primal - m.dual
 	if !m.useful(p, gap) {
 		return false, nil
 	}
@@ -110,6 +110,7 @@ func (m *SDCA) certifyMet(ctx context.Context, p *train.Problem, gap float64) (b
 		if _, _, err := m.meet(ctx, p, false); err != nil {
 			return false, err
 		}
+		s.FullPasses++
 	}
 	entropy, err := m.memory.boundedEntropy(ctx, p)
 	return err == nil && m.bound.Meet(p, x.point, entropy, x.drift(), gap, m.passes), err

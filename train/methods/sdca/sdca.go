@@ -54,8 +54,8 @@ import (
 // steps of a pass move w to and fro where examples share much, as dense inputs do. There the weights that are tried are
 // means over the ends of passes, each counting half as much as the next; for attributes alone, w is closer to the
 // optimum than such a mean. With a proximal term they are means of thresholded weights. The dual is certified when it
-// is recomposed from the memory, at every Resync and in Certify. In between, the changes of steps estimate it. The
-// method is done once F and the bound differ by no more than rounding.
+// is recomposed from the memory, at every Resync and in Certify, which does without the gradient where it can (met.go).
+// In between, the changes of steps estimate it. The method is done once F and the bound differ by no more than rounding.
 type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 20
 	Async  bool // threads take examples one by one without waiting; for sparse inputs only (async.go)
@@ -287,7 +287,7 @@ func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) 
 // Certify implements train.Certifier.
 func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
 	return m.bound.Certify(s, m.passes, m.dual, keep, func() error {
-		if met, err := m.certifyMet(ctx, p, s.Primal-m.dual); met || err != nil {
+		if met, err := m.certifyMet(ctx, p, s); met || err != nil {
 			return err
 		}
 		_, err := m.recompose(ctx, p, s)
