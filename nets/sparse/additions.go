@@ -51,7 +51,7 @@ func (a Additions) Drift(reach *Reach) float64 {
 
 // Reach says how attributes occur in the rows of data, and how much all rows together move weights.
 type Reach struct {
-	Times   int       // 1 + the occurrences in a row that are not an attribute's first, at most: no attribute occurs more often
+	Times   int       // 1 + the occurrences in a row that are not an attribute's first, at most: none occurs more often
 	Squares float64   // Σx_a² of a row, at most, where a bias counts as an attribute; at least 1
 	counts  []float64 // by row of weights: Σ over examples i of c_i Σ|x_a|
 }
@@ -103,8 +103,8 @@ func (r *Reach) Add(other Reach) {
 	}
 }
 
-// Length bounds ‖Σ c_i J_iᵀu_i‖ for u_i ≥ 0 that are 0 in tied parts and of which no row sums to more than 1: in the row of
-// weights of an attribute, entries of the sum are at least 0 and sum to no more than its count.
+// Length bounds ‖Σ c_i J_iᵀu_i‖ for u_i ≥ 0 that are 0 in tied parts and of which no row sums to more than 1: in the
+// row of weights of an attribute, entries of the sum are at least 0 and sum to no more than its count.
 func (r Reach) Length() float64 {
 	square := 0.0
 	for _, x := range r.counts {

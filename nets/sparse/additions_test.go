@@ -11,18 +11,13 @@ import (
 )
 
 // additionsCase are examples of chains with these rows of attributes.
-func additionsCase(t *testing.T, y int, rows [][]int32, value func(a int32) float32) (*Linear, *structured.Dataset, structured.Batch) {
+func additionsCase(t *testing.T, y int, rows [][]int32) (*Linear, *structured.Dataset, structured.Batch) {
 	t.Helper()
 	s, err := NewChain(40, 0, y, nets.EdgesTransition)
 	must(t, err)
 	x := &structured.Sparse{Offsets: []int{0}}
 	for _, row := range rows {
 		x.Index = append(x.Index, row...)
-		for _, a := range row {
-			if value != nil {
-				x.Value = append(x.Value, value(a))
-			}
-		}
 		x.Offsets = append(x.Offsets, len(x.Index))
 	}
 	d := &structured.Dataset{Offsets: []int{0, len(rows)}, Attributes: x}
@@ -31,13 +26,13 @@ func additionsCase(t *testing.T, y int, rows [][]int32, value func(a int32) floa
 	return s, d, batch
 }
 
-// Where every addition of almost half a unit in the last place is rounded away, weights lag behind by a unit of them each
-// time, and the drift is no more than a half above that.
+// Where every addition of almost half a unit in the last place is rounded away, weights lag behind by a unit of them
+// each time, and the drift is no more than a half above that.
 func TestDriftIsReached(t *testing.T) {
 	eachSparse(t, func(t *testing.T) {
 		for _, y := range []int{1, 2, 5, 8, 9, 16, 17, 31, 33} {
 			for _, row := range [][]int32{{3}, {0, 1, 2, 39}, {7, 7}, {5, 5, 5, 8}, nil} { // nil: only the transitions
-				s, d, batch := additionsCase(t, y, [][]int32{row}, nil)
+				s, d, batch := additionsCase(t, y, [][]int32{row})
 				w, reach := make([]float32, s.Dim()), s.ReachOf(d, 0, 1)
 				for j := range w {
 					w[j] = 1
@@ -77,7 +72,8 @@ func TestDriftIsReached(t *testing.T) {
 					}
 				}
 				distance = math.Sqrt(distance)
-				if drift := added.Drift(&reach); drift < distance || drift > 1.5*distance*math.Sqrt(float64(reach.Times)) {
+				most := 1.5 * distance * math.Sqrt(float64(reach.Times))
+				if drift := added.Drift(&reach); drift < distance || drift > most {
 					t.Errorf("Y=%d, row %v: the drift is %g at most, it is %g", y, row, drift, distance)
 				}
 			}
@@ -164,11 +160,15 @@ func TestReach(t *testing.T) {
 			length += x * x
 		}
 		length = math.Sqrt(length)
-		if whole.Times != times || math.Abs(whole.Squares-squares) > 1e-9*squares || math.Abs(whole.Length()-length) > 1e-9*length {
-			t.Errorf("the reach is %d, %g, %g, expected %d, %g, %g", whole.Times, whole.Squares, whole.Length(), times, squares, length)
+		if whole.Times != times || math.Abs(whole.Squares-squares) > 1e-9*squares ||
+			math.Abs(whole.Length()-length) > 1e-9*length {
+			t.Errorf("the reach is %d, %g, %g, expected %d, %g, %g", whole.Times, whole.Squares, whole.Length(),
+				times, squares, length)
 		}
-		if parts.Times != whole.Times || parts.Squares != whole.Squares || math.Abs(parts.Length()-whole.Length()) > 1e-9*length {
-			t.Errorf("the reach of two halves is %d, %g, %g, that of the whole %d, %g, %g", parts.Times, parts.Squares, parts.Length(), whole.Times, whole.Squares, whole.Length())
+		if parts.Times != whole.Times || parts.Squares != whole.Squares ||
+			math.Abs(parts.Length()-whole.Length()) > 1e-9*length {
+			t.Errorf("the reach of two halves is %d, %g, %g, that of the whole %d, %g, %g",
+				parts.Times, parts.Squares, parts.Length(), whole.Times, whole.Squares, whole.Length())
 		}
 	})
 }

@@ -71,7 +71,9 @@ func (s *Linear) Scatter(c float32, v *structured.Marginals, batch *structured.B
 
 // Measure is Scatter to all weights. It returns the change of ‖to‖² that Scatter adds to norms, in one sum over all
 // stripes, which takes less time. Unless added is nil, it counts the additions there.
-func (s *Linear) Measure(c float32, v *structured.Marginals, batch *structured.Batch, to []float32, added *Additions) float64 {
+func (s *Linear) Measure(
+	c float32, v *structured.Marginals, batch *structured.Batch, to []float32, added *Additions,
+) float64 {
 	f := scatterers.Get().(*scatterer)
 	defer scatterers.Put(f)
 	f.c, f.τ, f.lo, f.hi, f.norms, f.total = c, s.τ, 0, Stripes, f.all[:], 0

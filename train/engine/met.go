@@ -11,16 +11,16 @@ import (
 // Met is what a pass at weights w tells of a dual point in memory for which w is, but for what additions to it have
 // rounded, the minimiser of the linear lower bound: then neither a gradient nor its memory is needed to certify.
 //
-// With w̃ = −(1/λn) Σ c_i J_iᵀ(u_i − 1_{y_i}) and a scorer that is linear, −λ⟨w̃, w⟩ is the mean of c_i ⟨u_i − 1_{y_i}, θ_i(w)⟩,
-// and ‖w̃‖² = 2⟨w̃,w⟩ − ‖w‖² + ‖w̃ − w‖², so that for any w
+// With w̃ = −(1/λn) Σ c_i J_iᵀ(u_i − 1_{y_i}) and a scorer that is linear, −λ⟨w̃, w⟩ is the mean of c_i ⟨u_i − 1_{y_i},
+// θ_i(w)⟩, and ‖w̃‖² = 2⟨w̃,w⟩ − ‖w‖² + ‖w̃ − w‖², so that for any w
 //
 //	D(u) = (1/n) Σ c_i [H(u_i) + ⟨u_i − 1_{y_i}, θ_i(w) + ℓ_i⟩] + (λ/2)‖w‖² − (λ/2)‖w̃ − w‖² + constant.
 //
 // The distance is of second order, and a bound on it is enough. It has two parts. The weights are the sum of what steps
 // have added, and the roundings of additions are bounded by what was added (sparse.Additions). And the point of the
 // polytope that the bound is of, ũ_i, differs from the numbers u_i by a share of them: rounding.go says how much, and
-// sparse.Reach how far that moves w̃. Everything else errs as it does for other dual points in memory, at w; what there is left
-// uncharged, ⟨g − g̃, w̃ − w⟩, is part of the distance here.
+// sparse.Reach how far that moves w̃. Everything else errs as it does for other dual points in memory, at w; what there
+// is left uncharged, ⟨g − g̃, w̃ − w⟩, is part of the distance here.
 type Met struct {
 	linear float64 // (1/n) Σ c_i ⟨u_i − 1_{y_i}, θ_i + ℓ_i⟩
 	below  float64 // bound on its rounding errors and on those of the entropy that sizes of potentials tell
@@ -29,8 +29,8 @@ type Met struct {
 	terms  int     // weights and examples
 }
 
-// CanMeet reports whether the engine can do without the gradient of a dual point in memory: whether the scorer is linear
-// in attributes alone, with sums in float64, on this process alone, and the regulariser λ/2‖w‖².
+// CanMeet reports whether the engine can do without the gradient of a dual point in memory: whether the scorer is
+// linear in attributes alone, with sums in float64, on this process alone, and the regulariser λ/2‖w‖².
 func (e *Engine) CanMeet() bool {
 	if !e.AttributesAlone() || !e.precise || !e.bounds || e.OnDevice() || e.Ranks().Size() > 1 || e.Relaxed() != "" {
 		return false
@@ -44,9 +44,11 @@ func (e *Engine) CanMeet() bool {
 	return e.Lambda > 0 && e.Plain() && e.Radius == 0 && e.Center == nil && !e.doubles.on
 }
 
-// Meet looks at a dual point in memory at w; length is that of the reach of all examples. The marginals must be known to
-// float32 (Bound). If asked for, it also returns what Upper does, from the same potentials.
-func (e *Engine) Meet(ctx context.Context, w []float32, memory *Memory, length float64, value bool) (met Met, upper, rounded float64, err error) {
+// Meet looks at a dual point in memory at w; length is that of the reach of all examples. The marginals must be known
+// to float32 (Bound). If asked for, it also returns what Upper does, from the same potentials.
+func (e *Engine) Meet(
+	ctx context.Context, w []float32, memory *Memory, length float64, value bool,
+) (met Met, upper, rounded float64, err error) {
 	e.prepareLosses()
 	e.blurs = nil
 	total, err := e.sumOverShards(ctx, e.layout.shards, nil, false, func(ln *Lane) error {
@@ -76,11 +78,13 @@ func (e *Engine) Meet(ctx context.Context, w []float32, memory *Memory, length f
 	f := total.Primal/float64(e.Len()) + (e.Lambda/2*square + e.Constant)
 	upper = e.roundUp(f, total)
 	return Met{
-		linear: total.Linear * inv, below: total.Below * inv, length: math.Hypot(length, total.Blur), square: square, terms: len(w) + e.Len(),
+		linear: total.Linear * inv, below: total.Below * inv, length: math.Hypot(length, total.Blur),
+		square: square, terms: len(w) + e.Len(),
 	}, upper, upper - f, nil
 }
 
-// tiedSum returns the sum of the marginals of example b in tied parts, or +∞ if a row of another part sums to more than 1.
+// tiedSum returns the sum of the marginals of example b in tied parts, or +∞ if a row of another part sums to more than
+// 1.
 func tiedSum(u *structured.Marginals, b int) float64 {
 	total := 0.0
 	for k := range u.Parts {
@@ -98,17 +102,17 @@ func tiedSum(u *structured.Marginals, b int) float64 {
 	return total
 }
 
-// Far bounds what D loses by the distance of w from the minimiser of the bound, if w may be as far as drift says from the
-// sum in exact arithmetic of what was added to it, and ‖Σ c_i J_iᵀu_i‖ is no more than length. The numbers u_i are within a
-// share of noise, and of what sums in tied rows round, of those of a point of the polytope.
+// Far bounds what D loses by the distance of w from the minimiser of the bound, if w may be as far as drift says from
+// the sum in exact arithmetic of what was added to it, and ‖Σ c_i J_iᵀu_i‖ is no more than length. The numbers u_i are
+// within a share of noise, and of what sums in tied rows round, of those of a point of the polytope.
 func (e *Engine) Far(drift, length float64) float64 {
 	drift += (noise + 4) * Unit * 1.01 * length / (e.Lambda * float64(e.Len()))
 	return e.Lambda / 2 * drift * drift
 }
 
-// Bound returns D(u) rounded down, and by how much, given the mean entropy of u with a bound on its errors, and how far w
-// may be from the sum in exact arithmetic of what was added to it. far is the part of it that a gradient would save. All
-// are infinite if marginals are not known to float32, which EntropyRounding has found meanwhile.
+// Bound returns D(u) rounded down, and by how much, given the mean entropy of u with a bound on its errors, and how far
+// w may be from the sum in exact arithmetic of what was added to it. far is the part of it that a gradient would save.
+// All are infinite if marginals are not known to float32, which EntropyRounding has found meanwhile.
 func (e *Engine) Bound(met Met, entropy, rounded, drift float64) (bound, below, far float64) {
 	if len(e.blurs) > 0 {
 		return math.Inf(-1), math.Inf(1), math.Inf(1)

@@ -45,7 +45,8 @@ func (x *metPoint) drift() float64 {
 	return math.Sqrt(square)
 }
 
-// useful reports whether a certificate of a point that is met can charge little of the gap, and finds how attributes occur.
+// useful reports whether a certificate of a point that is met can charge little of the gap, and finds how attributes
+// occur.
 func (m *SDCA) useful(p *train.Problem, gap float64) bool {
 	x := &m.met
 	if x.added == nil || !p.CanMeet() {
@@ -90,8 +91,8 @@ func (m *SDCA) meet(ctx context.Context, p *train.Problem, value bool) (upper, r
 // soon is how many times as large as the gap after a pass, at which the run may end, the gap is that was seen before.
 const soon = 4
 
-// upper returns F(w) rounded up, and by how much. Where F was seen before, the rise of the dual since then promises that
-// the run may end here, and the dual point is met on the way.
+// upper returns F(w) rounded up, and by how much. Where F was seen before, the rise of the dual since then promises
+// that the run may end here, and the dual point is met on the way.
 func (m *SDCA) upper(ctx context.Context, p *train.Problem, w []float32) (upper, rounded float64, err error) {
 	if m.primal == math.Inf(1) || !same(w, m.w) || !m.useful(p, (m.primal-m.dual)/soon) {
 		return p.Upper(ctx, w)

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// A bound without a gradient is that of the gradient in float64, less what it charges, and no less tight than it says. w is
-// no farther from the memory's own weights, summed in float64, than the drift that was counted.
+// A bound without a gradient is that of the gradient in float64, less what it charges, and no less tight than it says.
+// w is no farther from the memory's own weights, summed in float64, than the drift that was counted.
 func TestBoundOfMetPoints(t *testing.T) {
 	weighted := traintest.AttributeProblem(t, 60, 8, 4, 0, engine.CRF, 0.1)
 	weighted.Data.Weights = nil
@@ -44,7 +44,8 @@ func TestBoundOfMetPoints(t *testing.T) {
 					distance += (x - float64(m.w[j])) * (x - float64(m.w[j]))
 				}
 				if distance = math.Sqrt(distance); distance > drift || drift > 1e-3*math.Sqrt(vec.Norm2(m.w)) {
-					t.Errorf("pass %d: w is %g from the memory's, which is said to be %g at most, with ‖w‖ = %g", s.Passes, distance, drift, math.Sqrt(vec.Norm2(m.w)))
+					t.Errorf("pass %d: w is %g from the memory's, which is said to be %g at most, with ‖w‖ = %g",
+						s.Passes, distance, drift, math.Sqrt(vec.Norm2(m.w)))
 				}
 
 				upper, rounded, err := p.Upper(t.Context(), m.w)
@@ -53,7 +54,8 @@ func TestBoundOfMetPoints(t *testing.T) {
 				}
 				met, metUpper, metRounded, err := p.Meet(t.Context(), m.w, &m.memory.u, m.met.length, true)
 				if err != nil || metUpper != upper || metRounded != rounded {
-					t.Fatalf("F is %v, rounded by %v, where the point is met, and %v by %v else; %v", metUpper, metRounded, upper, rounded, err)
+					t.Fatalf("F is %v, rounded by %v, where the point is met, and %v by %v else; %v",
+						metUpper, metRounded, upper, rounded, err)
 				}
 				entropy, err := m.memory.boundedEntropy(t.Context(), p)
 				if err != nil {
@@ -65,8 +67,10 @@ func TestBoundOfMetPoints(t *testing.T) {
 					t.Fatal("no pass in float64", err)
 				}
 				d := exact.Central + p.Constant + h - vec.Norm2(exact.Grad)/p.Lambda/2
-				if slack := exact.Rounded + p.PlainAllowance(exact, vec.Norm2(exact.Grad)); bound > d+slack || bound < d-2*below-slack {
-					t.Errorf("pass %d: the bound %.9g charges %g; in float64 it is %.9g, up to %g", s.Passes, bound, below, d, slack)
+				slack := exact.Rounded + p.PlainAllowance(exact, vec.Norm2(exact.Grad))
+				if bound > d+slack || bound < d-2*below-slack {
+					t.Errorf("pass %d: the bound %.9g charges %g; in float64 it is %.9g, up to %g",
+						s.Passes, bound, below, d, slack)
 				}
 				if far > 1e-6*upper || below > 1e-4*upper {
 					t.Errorf("pass %d: of %g, %g is charged, %g for the distance", s.Passes, upper, below, far)
