@@ -19,7 +19,7 @@ import (
 
 const (
 	checkpointFile    = "state.safetensors"
-	checkpointVersion = "9"
+	checkpointVersion = "10"
 )
 
 // Metadata keys.

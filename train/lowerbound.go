@@ -85,6 +85,22 @@ func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy Entropy, pa
 	}
 }
 
+// Meet records the bound of a dual point that a pass has met at its own weights (engine.Met), if that is of use: if a
+// gradient would save little of the gap.
+func (b *LowerBound) Meet(p *Problem, met engine.Met, entropy Entropy, drift, gap float64, pass int) bool {
+	d, rounded, far := p.Bound(met, entropy.Value, entropy.Error, drift)
+	if !(far <= MostFar*gap) {
+		return false
+	}
+	if b.Pass = pass; d > b.Value {
+		b.Value, b.Rounded = d, rounded
+	}
+	return true
+}
+
+// MostFar is the largest share of the gap that a bound without a gradient may charge for that.
+const MostFar = 1. / 8
+
 // recordElastic is Record with λ₁ > 0 or bounds.
 func (b *LowerBound) recordElastic(p *Problem, u engine.Recomposed, entropy Entropy) {
 	d, of := p.ElasticBound(u.Linear+entropy.Value, u.Grad)

@@ -269,9 +269,9 @@ func scatterTwo8(w, u, v []float32, c, d float32, index []int32, value []float32
 func measureAll8(w, v []float32, c float32, index []int32, value []float32, change *Change) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one, lanes := simd.Fill8(c), unsafe.Pointer(change)
-	x, s0 := one, simd.Load8(lanes, 0)
-	var s1 archsimd.Float32x8
+	one, ofChange, ofSquares := simd.Fill8(c), unsafe.Pointer(&change[0]), unsafe.Pointer(&change[1])
+	x, s0, q0 := one, simd.Load8(ofChange, 0), simd.Load8(ofSquares, 0)
+	var s1, q1 archsimd.Float32x8
 	for j := 0; j < y; j += 2 * simd.Singles8 {
 		n := min(y-j, 2*simd.Singles8)
 		from, tail := unsafe.Pointer(&v[j]), simd.First8((n-1)&(simd.Singles8-1)+1)
@@ -292,8 +292,8 @@ func measureAll8(w, v []float32, c float32, index []int32, value []float32, chan
 				a0, a1, a2 := x.MulAdd(v0, b0), x.MulAdd(v1, b1), x.MulAdd(v2, simd.Load8(r, end))
 				simd.Store8(r, 0, a0)
 				simd.Store8(r, end, a2)
-				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
-				s1 = a1.Sub(b1).MulAdd(a1.Add(b1), s1)
+				s0, q0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0), a0.MulAdd(a0, q0)
+				s1, q1 = a1.Sub(b1).MulAdd(a1.Add(b1), s1), a1.MulAdd(a1, q1)
 			}
 		case n >= simd.Half8:
 			end := n - simd.Half8
@@ -311,7 +311,7 @@ func measureAll8(w, v []float32, c float32, index []int32, value []float32, chan
 				a0, a1 := x.MulAdd(v0, b0), x.GetLo().MulAdd(v1, simd.LoadHalf8(r, end))
 				simd.StoreHalf8(r, 0, a0.GetLo())
 				simd.StoreHalf8(r, end, a1)
-				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
+				s0, q0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0), a0.MulAdd(a0, q0)
 			}
 		default:
 			v0 := simd.LoadFirst8(from, 0, tail)
@@ -327,11 +327,12 @@ func measureAll8(w, v []float32, c float32, index []int32, value []float32, chan
 				b0 := simd.LoadFirst8(r, 0, tail)
 				a0 := x.MulAdd(v0, b0)
 				simd.StoreFirst8(r, 0, a0, tail)
-				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
+				s0, q0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0), a0.MulAdd(a0, q0)
 			}
 		}
 	}
-	simd.Store8(lanes, 0, s0.Add(s1))
+	simd.Store8(ofChange, 0, s0.Add(s1))
+	simd.Store8(ofSquares, 0, q0.Add(q1))
 	archsimd.ClearAVXUpperBits()
 }
 

@@ -267,9 +267,9 @@ func scatterTwo16(w, u, v []float32, c, d float32, index []int32, value []float3
 func measureAll16(w, v []float32, c float32, index []int32, value []float32, change *Change) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one, lanes := simd.Fill16(c), unsafe.Pointer(change)
-	x, s0 := one, simd.Load16(lanes, 0)
-	var s1 archsimd.Float32x16
+	one, ofChange, ofSquares := simd.Fill16(c), unsafe.Pointer(&change[0]), unsafe.Pointer(&change[1])
+	x, s0, q0 := one, simd.Load16(ofChange, 0), simd.Load16(ofSquares, 0)
+	var s1, q1 archsimd.Float32x16
 	for j := 0; j < y; j += 2 * simd.Singles16 {
 		n := min(y-j, 2*simd.Singles16)
 		from, tail := unsafe.Pointer(&v[j]), simd.First16((n-1)&(simd.Singles16-1)+1)
@@ -290,8 +290,8 @@ func measureAll16(w, v []float32, c float32, index []int32, value []float32, cha
 				a0, a1, a2 := x.MulAdd(v0, b0), x.MulAdd(v1, b1), x.MulAdd(v2, simd.Load16(r, end))
 				simd.Store16(r, 0, a0)
 				simd.Store16(r, end, a2)
-				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
-				s1 = a1.Sub(b1).MulAdd(a1.Add(b1), s1)
+				s0, q0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0), a0.MulAdd(a0, q0)
+				s1, q1 = a1.Sub(b1).MulAdd(a1.Add(b1), s1), a1.MulAdd(a1, q1)
 			}
 		case n >= simd.Half16:
 			end := n - simd.Half16
@@ -309,7 +309,7 @@ func measureAll16(w, v []float32, c float32, index []int32, value []float32, cha
 				a0, a1 := x.MulAdd(v0, b0), x.GetLo().MulAdd(v1, simd.LoadHalf16(r, end))
 				simd.StoreHalf16(r, 0, a0.GetLo())
 				simd.StoreHalf16(r, end, a1)
-				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
+				s0, q0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0), a0.MulAdd(a0, q0)
 			}
 		default:
 			v0 := simd.LoadFirst16(from, 0, tail)
@@ -325,11 +325,12 @@ func measureAll16(w, v []float32, c float32, index []int32, value []float32, cha
 				b0 := simd.LoadFirst16(r, 0, tail)
 				a0 := x.MulAdd(v0, b0)
 				simd.StoreFirst16(r, 0, a0, tail)
-				s0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0)
+				s0, q0 = a0.Sub(b0).MulAdd(a0.Add(b0), s0), a0.MulAdd(a0, q0)
 			}
 		}
 	}
-	simd.Store16(lanes, 0, s0.Add(s1))
+	simd.Store16(ofChange, 0, s0.Add(s1))
+	simd.Store16(ofSquares, 0, q0.Add(q1))
 	archsimd.ClearAVXUpperBits()
 }
 

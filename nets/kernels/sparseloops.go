@@ -18,7 +18,8 @@ type SparseLoops struct {
 	// Measure is scatter; with x a row before and δ its change, it adds Σ(2xδ + δ²) over the row to the row's place in
 	// change.
 	Measure func(w, v []float32, c float32, index []int32, value []float32, change *Changes)
-	// MeasureAll is Measure with one place for all rows.
+	// MeasureAll is Measure with one place for all rows. It also adds up the squares of the weights after it, from which
+	// follows how much additions may have rounded (sparse.Additions).
 	MeasureAll func(w, v []float32, c float32, index []int32, value []float32, change *Change)
 	// MeasureRun adds c·v to w and returns Σ(2xδ + δ²).
 	MeasureRun func(w, v []float32, c float32) float64
@@ -52,8 +53,8 @@ func StripeOf(row int32) int { return int(uint32(row) / RowsInTurn % Stripes) }
 // that additions for neighbouring rows do not wait for each other.
 type Changes [Stripes * Places]sixteen
 
-// Change is a float32 sum with as many lanes.
-type Change [1]sixteen
+// Change has the float32 sums of MeasureAll, with as many lanes: of changes, and of squares after.
+type Change [2]sixteen
 
 type sixteen = [16]float32
 
@@ -162,7 +163,12 @@ func measurePlain(w, v []float32, c float32, index []int32, value []float32, cha
 func measureAllPlain(w, v []float32, c float32, index []int32, value []float32, change *Change) {
 	y := len(v)
 	for k, row := range index {
-		change[0][0] += measureRow(w[int(row)*y:][:y], v, c*ValueAt(value, k))
+		to, squares := w[int(row)*y:][:y], change[1][0]
+		change[0][0] += measureRow(to, v, c*ValueAt(value, k))
+		for _, x := range to {
+			squares += x * x
+		}
+		change[1][0] = squares
 	}
 }
 

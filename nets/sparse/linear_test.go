@@ -281,7 +281,7 @@ func TestScatterByStripes(t *testing.T) {
 				t.Fatalf("norms sum to %g, want %g", got, change)
 			}
 			measured := slices.Clone(c.w)
-			if got := c.s.Measure(-0.7, &c.v, &c.batch, measured); math.Abs(got-change) > 1e-6*largest || !slices.Equal(measured, want) {
+			if got := c.s.Measure(-0.7, &c.v, &c.batch, measured, nil); math.Abs(got-change) > 1e-6*largest || !slices.Equal(measured, want) {
 				t.Fatalf("Measure returns %g, want %g; or it leaves other weights than Scatter", got, change)
 			}
 		})

@@ -1,10 +1,12 @@
 package sparse
 
 import (
+	"math"
 	"sync"
 
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
 // Stripes is how many stripes the weights are divided into. It is fixed, so that sums over stripes do not depend on the number of
@@ -67,20 +69,31 @@ func (s *Linear) Scatter(c float32, v *structured.Marginals, batch *structured.B
 	}
 }
 
-// Measure is Scatter to all weights. It returns the change of ‖to‖² that Scatter adds to norms, in one sum over all stripes, which takes less time.
-func (s *Linear) Measure(c float32, v *structured.Marginals, batch *structured.Batch, to []float32) float64 {
+// Measure is Scatter to all weights. It returns the change of ‖to‖² that Scatter adds to norms, in one sum over all
+// stripes, which takes less time. Unless added is nil, it counts the additions there.
+func (s *Linear) Measure(
+	c float32, v *structured.Marginals, batch *structured.Batch, to []float32, added *Additions,
+) float64 {
 	f := scatterers.Get().(*scatterer)
 	defer scatterers.Put(f)
 	f.c, f.τ, f.lo, f.hi, f.norms, f.total = c, s.τ, 0, Stripes, f.all[:], 0
-	f.measures, f.one = s.τ == 0, kernels.Change{}
+	f.measures, f.one, f.added = s.τ == 0, kernels.Change{}, Additions{}
 	clear(f.norms)
 	s.scatter(f, v, batch, to, nil)
-	f.measures = false
 	if s.HasDense() {
+		f.measures = false
 		s.scatterDense(f, v, batch, to)
 	}
 	for _, x := range f.norms {
 		f.total += x
+	}
+	if added != nil {
+		for k := range s.parts {
+			if s.Scores(k) {
+				f.added.Moved += float64(c) * float64(c) * vec.Norm2(v.Parts[k].Values)
+			}
+		}
+		added.add(f.added, f.measures && !s.HasDense())
 	}
 	return f.total
 }
@@ -170,6 +183,8 @@ type scatterer struct {
 	all      [Stripes]float64
 	one      kernels.Change
 	total    float64
+	added    Additions
+	terms    int // of a float32 sum since flush, at most
 
 	index  [64]int32 // attributes of these stripes
 	value  [64]float32
@@ -198,6 +213,8 @@ func (f *scatterer) rows(to, other, v []float32, index []int32, value []float32)
 			kernels.Sparse.Scatter(to, v, f.c, owned, x)
 		case f.measures:
 			kernels.Sparse.MeasureAll(to, v, f.c, owned, x, &f.one)
+			f.added.Count++
+			f.terms += len(owned) * len(v)
 		case f.τ > 0:
 			kernels.Sparse.MeasureSoft(to, v, f.c, f.τ, owned, x, f.change)
 		default:
@@ -237,6 +254,8 @@ func (f *scatterer) addShare(to, v []float32, c float32, free bool) {
 	}
 	if f.measures {
 		f.total += kernels.Sparse.MeasureRun(to, v, c)
+		f.added.Count++
+		f.added.After += vec.Norm2(to)
 		return
 	}
 	for p := f.lo; p < f.hi; p++ {
@@ -254,7 +273,13 @@ func (f *scatterer) flush() {
 		return
 	}
 	if f.measures {
-		f.total += kernels.Sparse.Take(f.one[:])
+		f.total += kernels.Sparse.Take(f.one[:1])
+		more := 1 + 2*unit*float64(f.terms) // what sums in float32 lack at most
+		f.added.After += more * kernels.Sparse.Take(f.one[1:])
+		if f.terms > mostTerms {
+			f.added.After = math.Inf(1)
+		}
+		f.terms = 0
 		return
 	}
 	for p := f.lo; p < f.hi; p++ {

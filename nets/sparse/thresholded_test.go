@@ -49,7 +49,7 @@ func TestThresholded(t *testing.T) {
 				t.Fatalf("norms sum to %g, want %g", change, after-before)
 			}
 			measured := slices.Clone(c.w)
-			if got := s.Measure(-0.7, &c.v, &c.batch, measured); math.Abs(got-change) > 1e-9*(1+math.Abs(change)) || !slices.Equal(measured, want) {
+			if got := s.Measure(-0.7, &c.v, &c.batch, measured, nil); math.Abs(got-change) > 1e-9*(1+math.Abs(change)) || !slices.Equal(measured, want) {
 				t.Fatalf("Measure returns %g, want %g; or it leaves other weights than Scatter", got, change)
 			}
 		})

@@ -55,8 +55,8 @@ import (
 // steps of a pass move w to and fro where examples share much, as dense inputs do. There the weights that are tried are
 // means over the ends of passes, each counting half as much as the next; for attributes alone, w is closer to the
 // optimum than such a mean. With a proximal term they are means of thresholded weights. The dual is certified when it
-// is recomposed from the memory, at every Resync and in Certify. In between, the changes of steps estimate it. The
-// method is done once F and the bound differ by no more than rounding.
+// is recomposed from the memory, at every Resync and in Certify, which does without the gradient where it can (met.go).
+// In between, the changes of steps estimate it. The method is done once F and the bound differ by no more than rounding.
 type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 20
 	Async  bool // threads take examples one by one without waiting; for sparse inputs only (async.go)
@@ -77,6 +77,7 @@ type SDCA struct {
 	lazy    bool      // F may be left to Complete
 	held    []float32 // the weights of the least F seen, while s.W has those of a pass that deferred F
 	own     []float32 // the memory of s.W, while s.W is w itself (show)
+	met     metPoint
 	drop    []float32 // of a warm start, until the first pass has dropped it: w less the weights of the dual point
 
 	regulariser proximal.Regulariser // that the steps see
@@ -166,6 +167,8 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 		return m.warm(ctx, p, s)
 	case m.Online:
 		return m.uniform(ctx, p, s)
+	case len(m.shards) > 0 && m.regulariser.Kappa == 0 && p.CanMeet():
+		m.met.begin(len(m.shards))
 	}
 	return nil
 }
@@ -254,6 +257,7 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 		return err
 	}
 	m.regulariser.Point(u.Grad, m.w)
+	m.met.forget()
 	m.linear, m.entropy = u.Linear, m.memory.meanEntropy(p.Objective)
 	if p.Loss == engine.Quadratic { // the linear part includes what is in place of the entropy
 		m.linear -= m.entropy
@@ -283,6 +287,9 @@ func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) 
 // Certify implements train.Certifier.
 func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
 	return m.bound.Certify(s, m.passes, m.dual, keep, func() error {
+		if met, err := m.certifyMet(ctx, p, s); met || err != nil {
+			return err
+		}
 		_, err := m.recompose(ctx, p, s)
 		return err
 	})
@@ -352,7 +359,7 @@ func (m *SDCA) Complete(ctx context.Context, p *train.Problem, s *train.State, k
 
 // evaluate computes F at w, and shows w if that is the least so far. If it is not to keep what it finds, that is all.
 func (m *SDCA) evaluate(ctx context.Context, p *train.Problem, s *train.State, w []float32, keep bool) error {
-	primal, rounded, err := p.Upper(ctx, w)
+	primal, rounded, err := m.upper(ctx, p, w)
 	if err != nil {
 		return err
 	}
@@ -445,6 +452,7 @@ func (m *SDCA) Archive(a engine.Archive) {
 	a.Number("dual", &m.dual)
 	m.bound.Archive(a)
 	a.Count("passes", &m.passes)
+	m.met.archive(a)
 	m.rounds.Archive(a)
 	if m.Warm {
 		a.Floats("drop", &m.drop)

@@ -62,7 +62,7 @@ func newDualTeam(m *SDCA, p *train.Problem) *dualTeam {
 	}
 	t.scatter = func(k int) error {
 		sh := t.shards[k]
-		sh.change = sh.scorer.Measure(t.scale, &t.v, &sh.batch, m.w)
+		sh.change = sh.scorer.Measure(t.scale, &t.v, &sh.batch, m.w, m.met.of(k))
 		return nil
 	}
 	if t.at = (rowWeights{t}); len(t.shards) == 0 {
