@@ -66,7 +66,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 		Evaluation: NewEvaluation(o), sparse: linear, layout: newLayout(o.Data, o.Scorer.Dim(), byRows),
 		touched: newTouchedRows(o.Scorer), group: alone(),
 	}
-	e.team = newTeam(threads, o.Scorer, e.laneWith)
+	e.team = newTeam(threads, o.Scorer, e.lane)
 	if byRows {
 		e.access = &rowAccess{Engine: e}
 	} else {
@@ -102,13 +102,13 @@ func (e *Engine) Erase(v *structured.Marginals, batch *structured.Batch, w []flo
 }
 
 // NewLane returns a lane for the caller's own use, separate from the engine's lanes. It has no gradient vector.
-func (e *Engine) NewLane() *Lane { return e.laneWith(e.Scorer.NewWorker()) }
+func (e *Engine) NewLane() *Lane { return e.lane(false) }
 
-// laneWith returns a lane with a worker; nil: it gets one for its work.
-func (e *Engine) laneWith(worker nets.Worker) *Lane {
-	ln := &Lane{
-		Shard: *NewShard(e.kind.Oracle()), dim: e.Scorer.Dim(),
-		Worker: worker, precise: nets.NewPreciseWorker(e.Scorer),
+// lane returns one with a worker of its own, unless threads lend it one for its work.
+func (e *Engine) lane(lent bool) *Lane {
+	ln := &Lane{Shard: *NewShard(e.kind.Oracle()), dim: e.Scorer.Dim(), precise: nets.NewPreciseWorker(e.Scorer)}
+	if !lent {
+		ln.Worker = e.Scorer.NewWorker()
 	}
 	e.team.watch(ln.Oracle)
 	return ln

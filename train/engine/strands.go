@@ -109,8 +109,7 @@ func eachPiece(from, to, n int, do func(a, b int)) {
 type team struct {
 	threads int
 	workers chan nets.Worker // one for each thread, of scorers whose workers are large; else nil
-	scorer  nets.Scorer
-	newLane func(worker nets.Worker) *Lane
+	newLane func(lent bool) *Lane
 	lanes   []*Lane        // grown on demand
 	results []*shardResult // grown on demand; lane l starts with that of number l
 
@@ -118,8 +117,8 @@ type team struct {
 	truncators []oracles.Truncator // oracles of lanes that change potentials for which they are not exact
 }
 
-func newTeam(threads int, scorer nets.Scorer, newLane func(worker nets.Worker) *Lane) *team {
-	t := &team{threads: max(1, threads), scorer: scorer, newLane: newLane}
+func newTeam(threads int, scorer nets.Scorer, newLane func(lent bool) *Lane) *team {
+	t := &team{threads: max(1, threads), newLane: newLane}
 	if nets.Tunes(scorer) {
 		t.workers = make(chan nets.Worker, t.threads)
 		for range t.threads {
@@ -154,11 +153,7 @@ func (t *team) inLanes(ctx context.Context, lo, hi int, work func(l int, ln *Lan
 
 func (t *team) growLanes(n int) {
 	for len(t.lanes) < n {
-		var worker nets.Worker
-		if t.workers == nil {
-			worker = t.scorer.NewWorker()
-		}
-		t.lanes = append(t.lanes, t.newLane(worker))
+		t.lanes = append(t.lanes, t.newLane(t.workers != nil))
 	}
 }
 
