@@ -113,6 +113,9 @@ func (in *Inputs) extendWords(c *config.Config, t Training) error {
 func extendOwn(own Maker, c *config.Config, train *structured.Dataset) (Maker, error) {
 	switch in := own.(type) {
 	case *Arcs:
+		if in.Siblings != nil && c.Order < 2 { // who takes over the weights says that the trees are others
+			in = &Arcs{in.Template, in.Dictionary, nil}
+		}
 		return in.extend(c, train)
 	case *Spans:
 		return in.extend(c, train)

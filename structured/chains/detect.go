@@ -57,12 +57,16 @@ func NotationSaid(labels *structured.Alphabet, scheme string) (Notation, error) 
 // NotationOf returns the notation that sequences of tags have, by the letters of the tags and by how entities begin.
 // Its scheme is empty for labels that are no tags, and where nothing tells: iob1 and iob2 differ in the first tag of an
 // entity that touches none of its type. Of both, one in ten may be a mistake; where more are, the parts of a file would
-// differ. What may be io is iob1, which can say more. offsets are those of a data set.
+// differ. What may be io is iob1, which can say more. Stars alone are brackets without entities: who asks has tags to
+// write. offsets are those of a data set.
 func NotationOf(tags []string, offsets []int) Notation {
 	names := structured.NewAlphabet()
 	numbers := make([]int32, len(tags))
 	for t, name := range tags {
 		numbers[t] = names.Add(name)
+	}
+	if bracketed(names.Names(), true) {
+		return bracketNotation(names.Names())
 	}
 	return notationOf(names, numbers, offsets)
 }

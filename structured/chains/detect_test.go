@@ -10,6 +10,7 @@ func TestNotationOf(t *testing.T) {
 		"O I-x I-x B-x O": "iob1", "I-x": "iob1", "I-x I-y": "iob1", "O B-x I-x B-x O": "iob2",
 		"B-x": "iob2", "B-x I-x | B-y": "iob2", "O S-x": "bioes", "B-x E-x O": "bioes", "B-x L-x": "bilou", "O U-x": "bilou",
 		"B-x M-x E-x": "bmes", "O W-x": "bmewo", "B E S B E": "bmes", "B M E": "bmes", "o s-x": "bioes", "PER_B O": "iob2",
+		"(x* * *) | *": "bioes", "* * | *": "bioes",
 		"O O": "", "DT NN": "", "": "", "B-x | I-x": "", "I-x | B-x B-x | I-y": "",
 	} {
 		var tags []string

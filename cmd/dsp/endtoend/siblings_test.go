@@ -48,6 +48,8 @@ func TestSiblings(t *testing.T) {
 		t.Errorf("%v: n best %s", err, first)
 	}
 	dsp(t, "train", "--init", run, "--train", test, "--passes", "1", "--quiet", "--out", filepath.Join(dir, "next")).ok()
+	dsp(t, "train", "--init", run, "--order", "1", "--train", test, "--quiet", "--out", filepath.Join(dir, "other")).
+		refused(exitBadInput, "the model predicts projective tree with siblings, this run projective tree")
 	more := filepath.Join(dir, "more") // other sentences, of which some have siblings that the model does not know
 	dsp(t, "data", "trees", "--examples", "80,10,10", "--seed", "3", "--out", more).ok()
 	for _, hashed := range []string{"0", "14"} {

@@ -82,8 +82,8 @@ const (
 )
 
 // judge says what a line with # in front of or behind a sentence is. Lines that do not have the columns of the others,
-// "# key = value", and marks of documents are comments. A label that tokens have makes a token. Any other label makes a comment, unless it
-// looks like those of tokens in a file that has no comments for sure.
+// "# key = value" and marks of documents are comments. A label that tokens have makes a token. Any other label makes a
+// comment, unless it looks like those of tokens in a file that has no comments for sure.
 func (h *conllHead) judge(line string, fields []string) verdict {
 	if len(fields) != len(h.roles) || hasEmpty(fields) || isKeyed(line) || marksDocument(line) {
 		return isComment

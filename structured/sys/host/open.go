@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/ulikunitz/xz" // pure Go, and checks what it reads; the standard library has no xz
@@ -86,7 +88,7 @@ func Rereads(path string) bool {
 func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 	packed := &counted{Reader: f}
 	buffered := bufio.NewReaderSize(packed, 1<<16)
-	magic, _ := buffered.Peek(len(packings["bzip2"])) // the longest
+	magic := beginning(buffered)
 	if kind := kindOf(packings, magic); kind != "" {
 		return nil, errors.Join(structured.BadInput("%s: compressed with %s, which dsp does not read; expected a plain "+
 			"file, or one compressed with gzip or xz", name, kind), f.Close())
@@ -107,6 +109,20 @@ func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 	}
 	// closing z would say again what reading did
 	return stream{unmarked(bufio.NewReaderSize(&unpacker{Reader: z, kind: "gzip", packed: packed}, 1<<16)), f.Close}, nil
+}
+
+// beginning returns the first bytes of a file, as many as it takes to see whether it is compressed: one that arrives
+// slowly may begin with less than the longest of these marks, and wait for the answer.
+func beginning(r *bufio.Reader) []byte {
+	marks := append(slices.Collect(maps.Values(packings)), string(magicXZ), string(magicGzip))
+	for n := 1; ; n++ {
+		start, err := r.Peek(n)
+		if err != nil || !slices.ContainsFunc(marks, func(mark string) bool {
+			return len(start) < len(mark) && strings.HasPrefix(mark, string(start))
+		}) {
+			return start
+		}
+	}
 }
 
 // unmarked leaves out a mark of byte order.

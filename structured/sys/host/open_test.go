@@ -150,3 +150,25 @@ func TestRereads(t *testing.T) {
 		}
 	}
 }
+
+// A text that arrives slowly is handed on from its first bytes, which may be fewer than those that tell compressed files.
+func TestUnpackWaitsForNothing(t *testing.T) {
+	for _, text := range []string{"a\n\n", "BZh\n"} {
+		waits := readerFunc(func([]byte) (int, error) {
+			t.Errorf("%q: more was asked for", text)
+			return 0, io.EOF
+		})
+		f, err := Unpack(io.NopCloser(io.MultiReader(strings.NewReader(text), waits)), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, 10)
+		if n, err := f.Read(got); string(got[:n]) != text || err != nil {
+			t.Errorf("%q: read %q, %v", text, got[:n], err)
+		}
+	}
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
