@@ -12,7 +12,8 @@ outputs use. Other derivatives are an error. torch.func.grad, jacrev and vmap wo
 other, which takes longer than a batch.
 
 torch.compile, also with fullgraph=True, and torch.export keep all calls in their graphs as operators, but for CRF.decode,
-whose lists no graph has, and what stands under grad and jacrev of torch.func. A graph gives first derivatives only.
+whose lists no graph has, sample with the seed None, a PackedSequence, kl with a distribution made outside, and what stands
+under grad and jacrev of torch.func. A graph gives first derivatives only.
 
 CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`. to_onnx exports a network with its decoding.
 """
@@ -449,6 +450,17 @@ def _marginals(layout, u, tensors):
     return _Marginals.apply(layout, u, *tensors)
 
 
+@torch.compiler.disable
+def _uncompiled_kl(p, q):
+    """kl where a traced program made one of the distributions."""
+    return operators.outside(p).kl(operators.outside(q))
+
+
+@torch.compiler.disable
+def _uncompiled_sample(p, n):
+    return distributions.Distribution.sample(operators.outside(p), n, None)
+
+
 class _Tensors(distributions.Distribution):
     """What tensors change: answers are tensors, some have gradients, and traced programs ask operators."""
 
@@ -533,6 +545,8 @@ class _Tensors(distributions.Distribution):
         return y, scores
 
     def sample(self, n=1, seed=0):
+        if seed is None:  # what a graph would draw once for all calls
+            return _uncompiled_sample(self, n)
         if self._traced:
             return operators.outputs(operators.ask("sample", self._layout, numbers=[n, seed]), self._layout)
         return super().sample(n, seed)
@@ -550,6 +564,8 @@ class _Tensors(distributions.Distribution):
         return _divergence(self._layout, self._arrays)
 
     def kl(self, q):
+        if self._traced is not q._traced:
+            return _uncompiled_kl(self, q)
         if self._traced:
             return operators.ask("kl", self._layout, other=q._layout)[0]
         self._same_outputs(q)
@@ -721,8 +737,7 @@ class CRF(torch.nn.Module):
         if mask is None:
             return None
         compiling = torch.compiler.is_compiling()
-        if not compiling:
-            mask = layouts.host(mask)
+        mask = torch.as_tensor(mask) if compiling else layouts.host(mask)
         if shape[:2] != mask.shape:
             raise ValueError(f"the first two dimensions of emissions and mask must match, got {tuple(shape[:2])} and {tuple(mask.shape)}")
         if compiling:
