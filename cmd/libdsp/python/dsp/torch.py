@@ -223,13 +223,13 @@ class _Second(_Sliced):
         raise Error("dsp has no third derivatives of log_partition and nll")
 
 
-class _Divergence(torch.autograd.Function):
+class _Divergence(_Sliced):
     """KL(p‖q) [B], float64, of the potentials of two distributions, or the entropy of one, with its gradient by products with the Hessian."""
 
     @staticmethod
     def forward(layout, *tensors):
         p, q = _both(layout, tensors)
-        return torch.from_numpy(layout.batch.entropy(p) if q is None else layout.batch.kl(p, q))
+        return (torch.from_numpy(layout.batch.entropy(p) if q is None else layout.batch.kl(p, q)),)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -242,7 +242,7 @@ class _Divergence(torch.autograd.Function):
         return (None, *_DivergenceGradient.apply(ctx.layout, g, *ctx.saved_tensors))
 
 
-class _DivergenceGradient(torch.autograd.Function):
+class _DivergenceGradient(_Sliced):
     """What _Divergence pulls back. It has no derivative itself: to differentiate it is an error, not 0."""
 
     @staticmethod
@@ -431,7 +431,7 @@ def _log_partition(layout, y, tensors, sign=1):
 
 @torch.compiler.disable
 def _divergence(layout, tensors):
-    return _Divergence.apply(layout, *tensors).to(tensors[0].device, _precision(_kinds(tensors)))
+    return _Divergence.apply(layout, *tensors)[0].to(tensors[0].device, _precision(_kinds(tensors)))
 
 
 def _differentiable(tensors):
