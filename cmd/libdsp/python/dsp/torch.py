@@ -44,6 +44,9 @@ def _numbers(tensor):
         if x.is_complex():
             raise Error(f"potentials of the shape {tuple(x.shape)} are complex, expected real numbers")
         x = x.to("cpu", torch.float32)
+    if not torch.compiler.is_compiling() and torch._C._functorch.is_functorch_wrapped_tensor(x):
+        raise Error("argmax, topk, sample and hessian_product have no answers under torch.func and torch.vmap: "
+                    "ask about a batch, or compile the function")
     return x.numpy()
 
 
@@ -554,7 +557,8 @@ class _Tensors(distributions.Distribution):
     def hessian_product(self, *direction):
         if self._traced:
             return tuple(operators.ask("hessian_product", self._layout, direction))
-        product, of = super().hessian_product(*direction), (*self._arrays, *direction)
+        product = super().hessian_product(*[_numbers(x) if torch.is_tensor(x) else x for x in direction])
+        of = (*self._arrays, *direction)
         return tuple(_Constant.apply("hessian_product", x, *of)[0] for x in product) if _differentiable(of) else product
 
     @property
