@@ -28,8 +28,12 @@ _AXES = {"edge": 4, "start": 2, "end": 2, "triple": 4, "transition": 3, "length"
 class Traced:
     """What a function of layouts is called with in a traced program."""
 
-    def __init__(self, of, potentials, contents, examples):
-        self.of, self.potentials, self.contents, self.examples = of, potentials, contents, examples
+    def __init__(self, of, potentials, contents):
+        self.of, self.potentials, self.contents = of, potentials, contents
+
+    @property
+    def examples(self):
+        return self.potentials[0].shape[0]
 
 
 def _traceable(make):
@@ -52,7 +56,7 @@ def _traceable(make):
                     raise Error(f"{name} is a {type(x).__name__}, expected a tensor")
                 words.append("p")
                 potentials.append(x)
-        return Traced(" ".join(words), potentials, contents, potentials[0].shape[0])
+        return Traced(" ".join(words), potentials, contents)
 
     return staticmethod(layout)
 
@@ -72,7 +76,8 @@ def ask(question, layout, y=(), numbers=(), gradients=None, other=None):
     if other is not None:
         of, potentials, contents = of + " | " + other.of, potentials + other.potentials, contents + other.contents
     if gradients is None:
-        gradients = torch.is_grad_enabled() and any([x.requires_grad for x in potentials])
+        slices = torch._C._are_functorch_transforms_active()  # of vmap, which do not say whether the whole has a gradient
+        gradients = torch.is_grad_enabled() and (slices or any([x.requires_grad for x in potentials]))
     if not gradients:
         potentials = [x.detach() for x in potentials]
     y = [torch.as_tensor(x) for x in (y if isinstance(y, tuple) else (y,))]
@@ -100,8 +105,17 @@ def _parsed(of):
     return every
 
 
+def outside(distribution):
+    """A distribution with a layout, of one that was made in a traced program that has been left."""
+    layout = distribution._layout
+    if type(layout) is not Traced:
+        return distribution
+    known = _distributions(layout.of, layout.potentials, layout.contents)[0]._layout
+    return layers._Tensors(known, tuple(layout.potentials))
+
+
 def _setting(word):
-    return int(word) if word.isdecimal() else {"True": True, "False": False}.get(word, word)
+    return int(word) if word.lstrip("-").isdecimal() else {"True": True, "False": False}.get(word, word)
 
 
 def _distributions(of, potentials, contents):
@@ -133,22 +147,22 @@ def _ask(of, question, potentials, contents, y, numbers, gradients):
     with torch.no_grad():
         p, *others = _distributions(of, potentials, contents)
         layout, tensors = p._layout, p._arrays
+        kinds = layers._kinds([x for q in (p, *others) for x in q._arrays])
         y = tuple(y) if len(y) > 1 else y[0] if y else None
         if question in _SUMS:
-            kinds = layers._kinds(tensors)
             value, u = layers._answer(layout, kinds, None if y is None else layout.encode(y), gradients, tensors)
-            return _fresh(p, [value, *(_spread(layout, u) if gradients else ())])
+            return _fresh(p, kinds, [value, *(_spread(layout, u) if gradients else ())])
         if question == "hessian_product":
-            return _fresh(p, p.hessian_product(*(y if isinstance(y, tuple) else (y,))))
+            return _fresh(p, kinds, p.hessian_product(*(y if isinstance(y, tuple) else (y,))))
         if question in ("entropy", "kl"):
-            return _fresh(p, [p.kl(*others) if others else p.entropy])
+            return _fresh(p, kinds, [p.kl(*others) if others else p.entropy])
         if question == "sample":
             drawn = p.sample(*numbers)
-            return _fresh(p, drawn if isinstance(drawn, tuple) else (drawn,))
-        return _scores(p, question, y, numbers, gradients)
+            return _fresh(p, kinds, drawn if isinstance(drawn, tuple) else (drawn,))
+        return _scores(p, kinds, question, y, numbers, gradients)
 
 
-def _scores(p, question, y, numbers, gradients):
+def _scores(p, kinds, question, y, numbers, gradients):
     """_ask of score, max and topk: gradients are what the outputs use."""
     layout, written = p._layout, ()
     if question == "score":
@@ -164,7 +178,7 @@ def _scores(p, question, y, numbers, gradients):
     if gradients:
         used = [_spread(layout, layout.batch.indicator(y, best)) for y, best in every]
         used = [torch.stack(x) for x in zip(*used)] if question == "topk" else used[0]
-    return _fresh(p, [value, *used, *(written if isinstance(written, tuple) else (written,) * (question != "score"))])
+    return _fresh(p, kinds, [value, *used, *(written if isinstance(written, tuple) else (written,) * (question != "score"))])
 
 
 def _spread(layout, u):
@@ -174,9 +188,8 @@ def _spread(layout, u):
     return [torch.from_numpy(x) for x in layout.spread(u)]
 
 
-def _fresh(p, answers):
+def _fresh(p, kinds, answers):
     """Answers that share no memory, with the types and on the device that fake ones have."""
-    kinds = layers._kinds(p._arrays)
     out = []
     for x in map(layers._tensor, answers):
         x = x.to(p._arrays[0].device, layers._precision(kinds) if x.is_floating_point() else x.dtype, copy=True)
@@ -188,7 +201,8 @@ def _fake_ask(of, question, potentials, contents, y, numbers, gradients):
     """Tensors like the answers of _ask."""
     _, names, words = _parsed(of)[0]
     names = [name for name, w in zip(names, words) if w == "p"]
-    first, B = potentials[0], potentials[0].shape[0]
+    first = potentials[0]
+    B, n, *_ = (*first.shape, 0, 0)  # of too few axes _ask says what it expects
     precision = torch.float64 if any(x.dtype is torch.float64 for x in potentials) else torch.float32
 
     def new(*shape, dtype=precision):
@@ -201,7 +215,7 @@ def _fake_ask(of, question, potentials, contents, y, numbers, gradients):
         answers += [new(*several, *shape) for shape in each]
     if question in ("max", "topk", "sample"):
         charts = of.startswith(("constituents", "pcfg", "monotone"))
-        shape = first.shape if of.startswith("monotone") else (B, first.shape[1], first.shape[1]) if charts else (B, first.shape[1])
+        shape = first.shape if of.startswith("monotone") else (B, n, n) if charts else (B, n)
         answers += [new(*several, *shape, dtype=torch.bool if of.startswith("monotone") else torch.int64) for _ in range(_written(of))]
     return answers
 

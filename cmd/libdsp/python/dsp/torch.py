@@ -12,7 +12,8 @@ outputs use. Other derivatives are an error. torch.func.grad, jacrev and vmap wo
 other, which takes longer than a batch.
 
 torch.compile, also with fullgraph=True, and torch.export keep all calls in their graphs as operators, but for CRF.decode,
-whose lists no graph has, and what stands under grad and jacrev of torch.func. A graph gives first derivatives only.
+whose lists no graph has, sample with the seed None, a PackedSequence, kl with a distribution made outside, and what stands
+under grad and jacrev of torch.func. A graph gives first derivatives only.
 
 CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`. to_onnx exports a network with its decoding.
 """
@@ -43,6 +44,9 @@ def _numbers(tensor):
         if x.is_complex():
             raise Error(f"potentials of the shape {tuple(x.shape)} are complex, expected real numbers")
         x = x.to("cpu", torch.float32)
+    if not torch.compiler.is_compiling() and torch._C._functorch.is_functorch_wrapped_tensor(x):
+        raise Error("argmax, topk, sample and hessian_product have no answers under torch.func and torch.vmap: "
+                    "ask about a batch, or compile the function")
     return x.numpy()
 
 
@@ -222,13 +226,13 @@ class _Second(_Sliced):
         raise Error("dsp has no third derivatives of log_partition and nll")
 
 
-class _Divergence(torch.autograd.Function):
+class _Divergence(_Sliced):
     """KL(p‖q) [B], float64, of the potentials of two distributions, or the entropy of one, with its gradient by products with the Hessian."""
 
     @staticmethod
     def forward(layout, *tensors):
         p, q = _both(layout, tensors)
-        return torch.from_numpy(layout.batch.entropy(p) if q is None else layout.batch.kl(p, q))
+        return (torch.from_numpy(layout.batch.entropy(p) if q is None else layout.batch.kl(p, q)),)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -241,7 +245,7 @@ class _Divergence(torch.autograd.Function):
         return (None, *_DivergenceGradient.apply(ctx.layout, g, *ctx.saved_tensors))
 
 
-class _DivergenceGradient(torch.autograd.Function):
+class _DivergenceGradient(_Sliced):
     """What _Divergence pulls back. It has no derivative itself: to differentiate it is an error, not 0."""
 
     @staticmethod
@@ -430,7 +434,7 @@ def _log_partition(layout, y, tensors, sign=1):
 
 @torch.compiler.disable
 def _divergence(layout, tensors):
-    return _Divergence.apply(layout, *tensors).to(tensors[0].device, _precision(_kinds(tensors)))
+    return _Divergence.apply(layout, *tensors)[0].to(tensors[0].device, _precision(_kinds(tensors)))
 
 
 def _differentiable(tensors):
@@ -447,6 +451,17 @@ def _scores(layout, y, best, tensors):
 @torch.compiler.disable
 def _marginals(layout, u, tensors):
     return _Marginals.apply(layout, u, *tensors)
+
+
+@torch.compiler.disable
+def _uncompiled_kl(p, q):
+    """kl where a traced program made one of the distributions."""
+    return operators.outside(p).kl(operators.outside(q))
+
+
+@torch.compiler.disable
+def _uncompiled_sample(p, n):
+    return distributions.Distribution.sample(operators.outside(p), n, None)
 
 
 class _Tensors(distributions.Distribution):
@@ -533,6 +548,8 @@ class _Tensors(distributions.Distribution):
         return y, scores
 
     def sample(self, n=1, seed=0):
+        if seed is None:  # what a graph would draw once for all calls
+            return _uncompiled_sample(self, n)
         if self._traced:
             return operators.outputs(operators.ask("sample", self._layout, numbers=[n, seed]), self._layout)
         return super().sample(n, seed)
@@ -540,7 +557,8 @@ class _Tensors(distributions.Distribution):
     def hessian_product(self, *direction):
         if self._traced:
             return tuple(operators.ask("hessian_product", self._layout, direction))
-        product, of = super().hessian_product(*direction), (*self._arrays, *direction)
+        product = super().hessian_product(*[_numbers(x) if torch.is_tensor(x) else x for x in direction])
+        of = (*self._arrays, *direction)
         return tuple(_Constant.apply("hessian_product", x, *of)[0] for x in product) if _differentiable(of) else product
 
     @property
@@ -550,6 +568,8 @@ class _Tensors(distributions.Distribution):
         return _divergence(self._layout, self._arrays)
 
     def kl(self, q):
+        if self._traced is not q._traced:
+            return _uncompiled_kl(self, q)
         if self._traced:
             return operators.ask("kl", self._layout, other=q._layout)[0]
         self._same_outputs(q)
@@ -721,8 +741,7 @@ class CRF(torch.nn.Module):
         if mask is None:
             return None
         compiling = torch.compiler.is_compiling()
-        if not compiling:
-            mask = layouts.host(mask)
+        mask = torch.as_tensor(mask) if compiling else layouts.host(mask)
         if shape[:2] != mask.shape:
             raise ValueError(f"the first two dimensions of emissions and mask must match, got {tuple(shape[:2])} and {tuple(mask.shape)}")
         if compiling:

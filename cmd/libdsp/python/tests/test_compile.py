@@ -125,6 +125,12 @@ def test_divergence():
     same(lambda a, b, c, d: D.LinearChain(a, b, lengths=[4, 2]).kl(D.LinearChain(c, d, lengths=[4, 2])), x)
     with pytest.raises(dsp.Error, match="different outputs"):
         compiled(lambda a, b, c, d: D.LinearChain(a, b).kl(D.LinearChain(c, d, lengths=[4, 2])))(*x)
+    # q alone is of higher precision: answers have it, as in uncompiled calls.
+    fine = [*x[:2], *(t.detach().double().requires_grad_() for t in x[2:])]
+    same(lambda a, b, c, d: D.LinearChain(a, b).kl(D.LinearChain(c, d)) * 1, fine)
+    q = D.LinearChain(*x[2:])
+    for kl in lambda a, b: D.LinearChain(a, b).kl(q), lambda a, b: q.kl(D.LinearChain(a, b)):
+        torch.testing.assert_close(torch.compile(kl, backend="aot_eager")(*x[:2]), kl(*x[:2]))
 
 
 class Tagger(torch.nn.Module):
@@ -170,6 +176,29 @@ def test_messages_of_a_crf():
     torch.testing.assert_close(compiled(model)(x, y, holes), model(x, y, holes))
     with pytest.raises(ValueError, match="token_mean of no tokens"):
         compiled(model)(x, y, holes & False, "token_mean")
+    torch.testing.assert_close(compiled(model)(x, y, holes.tolist()), model(x, y, holes))
+
+
+@pytest.mark.parametrize("message, ask", [
+    ("blank -1, expected 0 to 2", lambda x: D.CTC(x, blank=-1).log_partition),
+    (r"node has the shape \(3,\)", lambda x: D.LinearChain(x[0, 0], x[0, 0]).argmax),
+    (r"node has the shape \(\)", lambda x: D.LinearChain(x[0, 0, 0], x).max),
+])
+def test_messages_of_a_graph(message, ask):
+    """A graph refuses what uncompiled calls refuse, with their messages."""
+    torch._dynamo.reset()
+    x = torch.zeros(2, 4, 3)
+    for f in ask, compiled(ask):
+        with pytest.raises(dsp.Error, match=message):
+            f(x)
+
+
+def test_samples_without_a_seed():
+    """A graph breaks there, and draws anew in each call."""
+    torch._dynamo.reset()
+    f = torch.compile(lambda x: D.LinearChain(x + 1, x[0, :3]).sample(9, seed=None), backend="aot_eager")
+    first, second = f(torch.zeros(2, 40, 3)), f(torch.zeros(2, 40, 3))
+    assert first.shape == (9, 2, 40) and not torch.equal(first, second)
 
 
 def test_decoding_in_a_graph():
@@ -235,11 +264,18 @@ def test_operators(name):
 
 
 def test_vmap_and_func():
-    """vmap stays in the graph; under grad of torch.func a graph breaks, since PyTorch's operators do not answer there."""
+    """vmap stays in the graph, with gradients; under grad of torch.func a graph breaks, since PyTorch's operators do not answer there."""
     torch._dynamo.reset()
     node, edge = torch.randn(3, 2, 4, 3), torch.randn(3, 3)
     got = compiled(torch.func.vmap(lambda n: D.LinearChain(n, edge).nll(torch.ones(2, 4, dtype=torch.long))))(node)
     torch.testing.assert_close(got, torch.stack([D.LinearChain(n, edge).nll(torch.ones(2, 4, dtype=torch.long)) for n in node]))
+    for ask in SUMS.values():
+        f = torch.func.vmap(lambda n, e: ask(D.LinearChain(n, e), torch.ones(2, 4, dtype=torch.long)))
+        each = lambda n, e: torch.stack([ask(D.LinearChain(*x), torch.ones(2, 4, dtype=torch.long)) for x in zip(n, e)])
+        x = [node.clone().requires_grad_(), torch.stack([edge, 2 * edge, -edge]).requires_grad_()]
+        weights = torch.linspace(1, 2, each(*x).numel())
+        for a, b in zip(*(torch.autograd.grad(g(*x).flatten() @ weights, x) for g in (compiled(f), each))):
+            torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
     gradient = torch.func.grad(lambda n: D.LinearChain(n, edge).log_partition.sum())
     for f in (torch.compile(lambda n: gradient(n) * 2, backend="aot_eager"),
               torch.func.grad(torch.compile(lambda n: D.LinearChain(n, edge).log_partition.sum() * 2, backend="aot_eager"))):

@@ -241,3 +241,18 @@ def test_tensors(name, monkeypatch):
     for a, b in zip(z, x):
         torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-5)
     assert len(asked) == 3
+
+    # Operators of graphs answer there, too: sums, and marginals of each example.
+    y = d.argmax
+    f = torch.compile(lambda *z: ((make(*z).log_partition * weight).sum() + make(*z).nll(y).sum(), *make(*z).marginals),
+                      backend="aot_eager", fullgraph=True)
+    z = [t.detach().clone().requires_grad_() for t in x]
+    again, *u = f(*z)
+    again.backward()
+    torch.testing.assert_close(again, total)
+    for a, b in zip(z, x):
+        torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-5)
+    assert len(asked) == 6
+    monkeypatch.undo()
+    for a, b in zip(u, d.marginals, strict=True):
+        torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-5)

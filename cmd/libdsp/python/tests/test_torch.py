@@ -157,6 +157,17 @@ def test_vmap():
     many, edge = torch.randn(2, 5, 4, 3), torch.randn(3, 3)
     f = lambda n: D.LinearChain(n, edge).log_partition
     torch.testing.assert_close(torch.func.vmap(f, in_dims=1)(many), torch.stack([f(many[:, k]) for k in range(5)]))
+    refused = (lambda p: p.argmax, lambda p: p.topk(2)[1], lambda p: p.sample(),
+               lambda p: p.hessian_product(*p._arrays)[0])
+    for ask in refused:
+        with pytest.raises(D.Error, match="no answers under torch.func and torch.vmap"):
+            torch.func.vmap(lambda n: ask(D.LinearChain(n, edge)))(many)
+    p = D.LinearChain(many[:, 0], edge)
+    for ask in lambda n: D.LinearChain(n, edge).entropy, lambda n: D.LinearChain(n, edge).kl(p):
+        torch.testing.assert_close(torch.func.vmap(ask, in_dims=1)(many), torch.stack([ask(many[:, k]) for k in range(5)]))
+        total = lambda n: ask(n).sum()
+        got = torch.func.vmap(torch.func.grad(total), in_dims=1)(many)
+        torch.testing.assert_close(got, torch.stack([torch.func.grad(total)(many[:, k]) for k in range(5)]))
     arc, heads = torch.randn(5, 3, 3), torch.tensor([[0, 1, 2], [2, 0, 2], [0, 1, 1], [2, 3, 0], [3, 3, 0]])
     relations, label = torch.randint(2, (5, 3)), torch.randn(5, 3, 3, 2)
     loss = lambda a, l, h, r: D.DependencyTree(a[None], l[None]).nll((h[None], r[None]))[0]
