@@ -1,10 +1,10 @@
 """Layers of structured prediction side by side: dsp.torch beside pytorch-crf, torch-struct, supar, torch and scipy, forward and backward, by turns.
 
     pip install build/dsp_structured-*.whl torch scipy pytorch-crf torch-struct && pip install --no-deps supar==1.1.4 nltk dill omegaconf stanza regex
-    python bench/layers.py [--threads 1] [--rounds 9] [--only WORD]
+    python bench/layers.py [--threads 1,2] [--rounds 9] [--only WORD]
 
-It prints, as Markdown, dsp's time of a call, and how many times as long peers take, from medians: of the processor on one thread, and by the clock on
-several. A peer that is not installed is left out.
+It prints, as Markdown, for each number of threads, which take turns, dsp's time of a call by the clock, and how many times as long peers take, from
+medians. Calls that take longer than a second are measured once for each. A peer that is not installed is left out.
 """
 
 import argparse
@@ -49,14 +49,11 @@ def scipy():
 
 
 arguments = argparse.ArgumentParser()
-arguments.add_argument("--threads", type=int, default=1)
+arguments.add_argument("--threads", default="1,2", type=lambda text: [int(n) for n in text.split(",")])
 arguments.add_argument("--rounds", type=int, default=9)
 arguments.add_argument("--only", default="")
 a = arguments.parse_args()
-torch.set_num_threads(a.threads)
-dsp.set_threads(a.threads)
 torch.manual_seed(0)
-clock = time.process_time if a.threads == 1 else time.perf_counter
 crf, struct, su, assign = peer(pytorch_crf), peer(torch_struct), peer(supar), peer(scipy)
 
 
@@ -65,22 +62,33 @@ def case(name, **calls):
     if a.only not in name:
         return
     calls = {k: f for k, f in calls.items() if f}
-    times = {k: [] for k in calls}
+    times = {(k, n): [] for k in calls for n in a.threads}
     repeat = {}
     for k, f in calls.items():
         f()
         start = time.perf_counter()
         f()
-        repeat[k] = max(1, min(200, int(0.02 / (time.perf_counter() - start + 1e-9))))
-    for _ in range(a.rounds):
-        for k, f in calls.items():
-            begun = clock()
-            for _ in range(repeat[k]):
-                f()
-            times[k].append((clock() - begun) / repeat[k])
-    ours = statistics.median(times.pop("dsp"))
-    peers = ", ".join(f"{k} {statistics.median(x) / ours:.1f}" for k, x in times.items())
-    print(f"| {name} | {ours * 1e3:.3f} | {peers} |", flush=True)
+        repeat[k] = 0.02 / (time.perf_counter() - start + 1e-9)
+    for turn in range(a.rounds):
+        for n in a.threads:
+            torch.set_num_threads(n)
+            dsp.set_threads(n)
+            for k, f in calls.items():
+                if turn and repeat[k] < 0.02:
+                    continue
+                often = max(1, min(200, int(repeat[k])))
+                begun = time.perf_counter()
+                for _ in range(often):
+                    f()
+                times[k, n].append((time.perf_counter() - begun) / often)
+    medians = {of: statistics.median(x) for of, x in times.items()}
+
+    def row(k, show):
+        return "/".join(show(medians[k, n], medians["dsp", n]) for n in a.threads)
+
+    ours = row("dsp", lambda x, _: f"{x * 1e3:.3f}")
+    peers = ", ".join(f"{k} {row(k, lambda x, own: f'{x / own:.1f}' if x < 100 * own else f'{x / own:.0f}')}" for k in calls if k != "dsp")
+    print(f"| {name} | {ours} | {peers} |", flush=True)
 
 
 def gradient(value, *tensors):
@@ -202,7 +210,7 @@ def assignments(B, n):
         case(f"assignments {B}×{n} singly", dsp=lambda: [dsp.Matching(x[b:b + 1]).argmax for b in range(B)], scipy=theirs)
 
 
-print(f"| | dsp, {'processor ' if a.threads == 1 else ''}ms | times of peers / dsp's |\n|---|---:|---|")
+print(f"| | dsp, ms, {'/'.join(map(str, a.threads))} threads | times of peers / dsp's |\n|---|---:|---|")
 chains(64, 50, 25)
 chains(64, 50, 25, ragged=True)
 chains(1, 3, 2)

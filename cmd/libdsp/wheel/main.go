@@ -34,7 +34,7 @@ Keywords: CRF, structured prediction, dependency parsing, semi-Markov, CTC, PyTo
 Requires-Python: >=3.9
 Requires-Dist: numpy>=1.22
 Provides-Extra: torch
-Requires-Dist: torch>=2.1; extra == 'torch'
+Requires-Dist: torch>=2.5; extra == 'torch'
 Description-Content-Type: text/markdown
 
 %s`

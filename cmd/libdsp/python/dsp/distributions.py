@@ -26,6 +26,8 @@ How an output is written, each class says. What no position of an example owns, 
 charts and paths. Errors are dsp.Error, a ValueError.
 """
 
+import operator
+
 import numpy as np
 
 from . import layouts
@@ -37,6 +39,8 @@ __all__ = ["Distribution", "LinearChain", "SecondOrderChain", "SemiMarkov", "Dep
 
 class Distribution:
     """What all structures have in common. arrays are the potentials that were given, in the order of the class's arguments."""
+
+    _layouts = layouts
 
     def __init__(self, layout, arrays):
         self._layout, self._arrays = layout, arrays
@@ -91,6 +95,9 @@ class Distribution:
         return -self.nll(y)
 
     def topk(self, k):
+        if not hasattr(k, "__index__"):
+            raise Error(f"{k!r} best outputs, expected a whole number")
+        k = operator.index(k)
         every, scores = self._layout.batch.top(self._values, k)
         out = np.full((k, self.batch_size), -np.inf)
         for b, s in enumerate(scores):
@@ -98,6 +105,10 @@ class Distribution:
         return self._several(every, k), self._give(out)
 
     def sample(self, n=1, seed=0):
+        for x, what in (n, "samples"), (0 if seed is None else seed, "as a seed"):
+            if not hasattr(x, "__index__"):
+                raise Error(f"{x!r} {what}, expected a whole number")
+        n, seed = operator.index(n), None if seed is None else operator.index(seed)
         seeds = np.random.default_rng(seed).integers(0, 2**63, self.batch_size, dtype=np.uint64)
         every = self._layout.batch.sample(self._values, n, seeds)
         for b, drawn in enumerate(every):
@@ -120,9 +131,12 @@ class Distribution:
     def _given(self, y):
         return tuple(self._give(x) for x in y) if isinstance(y, tuple) else self._give(y)
 
-    def hessian_product(self, *direction):
+    def _fits(self, direction):
         if [tuple(x.shape) for x in direction] != [tuple(x.shape) for x in self._arrays]:
             raise Error(f"a direction of the shapes {[tuple(x.shape) for x in direction]}, expected {[tuple(x.shape) for x in self._arrays]}")
+
+    def hessian_product(self, *direction):
+        self._fits(direction)
         d = self._layout.rows([layouts.host(x) for x in direction])
         return tuple(self._give(x) for x in self._layout.spread(self._layout.batch.hessian(self._values, d)))
 
@@ -148,14 +162,14 @@ class LinearChain(Distribution):
         arrays = (node, edge)
         if start is not None or end is not None:
             arrays = tuple([x for x in (node, edge, start, end) if x is not None])
-        super().__init__(layouts.linear_chain(node, edge, lengths, mask, start, end), arrays)
+        super().__init__(self._layouts.linear_chain(node, edge, lengths, mask, start, end), arrays)
 
 
 class SecondOrderChain(Distribution):
     """As LinearChain, with triple [Y, Y, Y], the score of three labels in a row."""
 
     def __init__(self, node, edge, triple, lengths=None, mask=None):
-        super().__init__(layouts.second_order_chain(node, edge, triple, lengths, mask), (node, edge, triple))
+        super().__init__(self._layouts.second_order_chain(node, edge, triple, lengths, mask), (node, edge, triple))
 
 
 class SemiMarkov(Distribution):
@@ -165,7 +179,7 @@ class SemiMarkov(Distribution):
 
     def __init__(self, segment, transition, node=None, length=None, lengths=None):
         arrays = tuple(x for x in (segment, transition, node, length) if x is not None)
-        super().__init__(layouts.semi_markov(segment, transition, node, length, lengths), arrays)
+        super().__init__(self._layouts.semi_markov(segment, transition, node, length, lengths), arrays)
 
 
 def segments(tags):
@@ -197,7 +211,7 @@ class DependencyTree(Distribution):
     Outputs: heads [B, n], 0 for the root and k for word k, counted from 1; with labels (heads, relations)."""
 
     def __init__(self, arc, label=None, lengths=None, projective=True, multiroot=False):
-        layout = layouts.dependency_tree(arc, label, lengths, projective, multiroot)
+        layout = self._layouts.dependency_tree(arc, label, lengths, projective, multiroot)
         super().__init__(layout, (arc,) if label is None else (arc, label))
 
 
@@ -206,7 +220,7 @@ class Constituents(Distribution):
     spans without one; span [B, n, n] scores spans. Outputs: charts [B, n, n], 0 for no constituent, else a label from 1."""
 
     def __init__(self, label, span=None, lengths=None):
-        super().__init__(layouts.constituents(label, span, lengths), (label,) if span is None else (label, span))
+        super().__init__(self._layouts.constituents(label, span, lengths), (label,) if span is None else (label, span))
 
 
 class PCFG(Distribution):
@@ -217,7 +231,7 @@ class PCFG(Distribution):
     a preterminal for i = j."""
 
     def __init__(self, terminal, rule, root, span=None, lengths=None):
-        super().__init__(layouts.pcfg(terminal, rule, root, span, lengths), (terminal, rule, root) + (() if span is None else (span,)))
+        super().__init__(self._layouts.pcfg(terminal, rule, root, span, lengths), (terminal, rule, root) + (() if span is None else (span,)))
 
 
 class Monotone(Distribution):
@@ -225,7 +239,7 @@ class Monotone(Distribution):
     to each source item. Outputs: paths, bool [B, n, m]."""
 
     def __init__(self, pair, step=None, lengths=None, target_lengths=None):
-        super().__init__(layouts.monotone(pair, step, lengths, target_lengths), (pair,) if step is None else (pair, step))
+        super().__init__(self._layouts.monotone(pair, step, lengths, target_lengths), (pair,) if step is None else (pair, step))
 
 
 class Matching(Distribution):
@@ -233,7 +247,7 @@ class Matching(Distribution):
     Sums over matchings are #P-complete, so only argmax, max, topk and score answer. Outputs: targets [B, n], from 0, −1 for none."""
 
     def __init__(self, pair, unmatched=None, lengths=None, target_lengths=None):
-        super().__init__(layouts.matching(pair, unmatched, lengths, target_lengths), (pair,) if unmatched is None else (pair, unmatched))
+        super().__init__(self._layouts.matching(pair, unmatched, lengths, target_lengths), (pair,) if unmatched is None else (pair, unmatched))
 
 
 class Graph(Distribution):
@@ -242,7 +256,7 @@ class Graph(Distribution):
     treewidth, "cut" two labels where edges favour equal ones, "relaxed" any graph, with bounds. Outputs: labels [B, V]."""
 
     def __init__(self, node, edge, ends, inference="exact"):
-        super().__init__(layouts.graph(node, edge, ends, inference), (node, edge))
+        super().__init__(self._layouts.graph(node, edge, ends, inference), (node, edge))
 
 
 class CTC(Distribution):
@@ -251,10 +265,10 @@ class CTC(Distribution):
 
     def __init__(self, frame, lengths=None, blank=0):
         self._frame, self._lengths, self._blank = frame, lengths, blank
-        super().__init__(layouts.frames(frame, lengths, blank), (frame,))
+        super().__init__(self._layouts.frames(frame, lengths, blank), (frame,))
 
     def _reading(self, targets, target_lengths):
-        return layouts.frames(self._frame, self._lengths, self._blank, targets, target_lengths)
+        return self._layouts.frames(self._frame, self._lengths, self._blank, targets, target_lengths)
 
     def read_nll(self, targets, target_lengths=None):
         """−log of the probability that frames read as targets, float64 [B]: symbols [B, S], or all in a row, with target_lengths [B]."""

@@ -1,11 +1,10 @@
-"""Distributions over structures for JAX: the classes of the module dsp, whose log_partition, log_prob, nll, score, max and marginals have gradients
-under jit and grad.
+"""Distributions over structures for JAX: the classes of the module dsp, whose answers have gradients under jit, vmap and grad.
 
 The library is called on the host (jax.pure_callback), so lengths and masks must be known when a function is traced; potentials and outputs need not
-be. Answers are float32. Differentiating twice in reverse mode, as jax.jacrev(jax.grad(f)) does, is exact where a structure answers hessian_product, and an
-error elsewhere; it takes longer: products with the Hessian are computed in float64. There marginals have a gradient, too. That of score, and the
-subgradient of max, is what outputs use. jax.hessian differentiates forwards, which callbacks cannot. argmax answers under jit; topk, sample, entropy,
-kl and hessian_product need concrete arrays, and have no gradients.
+be. Answers are float32. log_partition, log_prob and nll have gradients. Differentiating twice in reverse mode, as jax.jacrev(jax.grad(f)) does, is exact
+where a structure answers hessian_product, and an error elsewhere; it takes longer: products with the Hessian are computed in float64. There marginals,
+entropy and kl have a gradient, too. That of score, and the subgradient of max and of scores of topk, is what outputs use. jax.hessian
+differentiates forwards, which callbacks cannot.
 """
 
 import functools
@@ -224,17 +223,134 @@ def _no_second(layout, saved, g):
 _marginals_gradient.defvjp(lambda layout, *given: (_marginals_gradient(layout, *given), None), _no_second)
 
 
-def _argmax(layout, arrays):
-    """The best outputs, of arrays that are not known yet."""
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _ranked(layout, k, *arrays):
+    """The k best outputs, and their scores."""
+    return _best(layout, k, False, arrays)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _ranked_with_used(layout, k, *arrays):
+    """_ranked, with what each of the outputs uses."""
+    return _best(layout, k, True, arrays)
+
+
+def _best(layout, k, used, arrays):
     def host(*arrays):
-        y = layout.decode(layout.batch.max(layout.rows([np.asarray(x) for x in arrays]))[0])
-        return jax.tree.map(lambda x, like: x.astype(like.dtype), y, shapes)
+        p = _known(layout, arrays)
+        y, scores = p.topk(k)
+        answer = _like(written, y), scores.astype(np.float32)
+        if not used:
+            return answer
+        each = [layout.spread(layout.batch.indicator(layout.encode(jax.tree.map(lambda x: x[j], y)), scores[j])) for j in range(k)]
+        return answer, tuple(np.stack(x) for x in zip(*each))
 
-    def shape(x):
-        return jax.ShapeDtypeStruct(x.shape, jax.dtypes.canonicalize_dtype(x.dtype))
+    written, (value, marginals) = _written(layout, k), _shapes(layout, True)
+    shapes = written, _leading(k, value)
+    if used:
+        shapes = shapes, jax.tree.map(functools.partial(_leading, k), marginals)
+    return jax.pure_callback(host, shapes, *arrays, vmap_method="sequential")
 
-    shapes = jax.tree.map(shape, layout.decode(np.zeros(layout.batch.numbers, np.int32)))
-    return jax.pure_callback(host, shapes, *map(jax.lax.stop_gradient, arrays), vmap_method="sequential")
+
+def _ranked_forward(layout, k, *arrays):
+    answer, u = _ranked_with_used(layout, k, *arrays)
+    return answer, (u, arrays)
+
+
+def _ranked_with_used_forward(layout, k, *arrays):
+    answer, u = _ranked_with_used(layout, k, *arrays)
+    return (answer, u), (u, arrays)
+
+
+def _ranked_backward(layout, k, saved, g):
+    (u, arrays), (_, by_scores) = saved, g
+    each = [_scaled(layout, by_scores[j], arrays, [x[j] for x in u]) for j in range(k)]
+    return jax.tree.map(lambda *x: sum(x), *each) if each else tuple(map(jnp.zeros_like, arrays))
+
+
+_ranked.defvjp(_ranked_forward, _ranked_backward)
+_ranked_with_used.defvjp(_ranked_with_used_forward, lambda layout, k, saved, g: _ranked_backward(layout, k, saved, g[0]))
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _divergence(layout, p, q):
+    """KL(p‖q) of potentials p and q, or the entropy of p where q is empty."""
+    def host(p, q):
+        p = _known(layout, p)
+        return (p.kl(_known(layout, q)) if q else p.entropy).astype(np.float32)
+
+    return jax.pure_callback(host, _shapes(layout, False), p, q, vmap_method="sequential")
+
+
+def _divergence_backward(layout, saved, g):
+    if not layout.batch.form.hessian:
+        raise Error(f"dsp has no gradient of entropy and kl of a {layout.batch.form.structure}")
+    return _divergence_gradient(layout, g, *saved)
+
+
+_divergence.defvjp(lambda layout, p, q: (_divergence(layout, p, q), (p, q)), _divergence_backward)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _divergence_gradient(layout, g, p, q):
+    """The gradients of _divergence by p and by q, for a gradient g [B] of it."""
+    def host(g, *both):
+        values = [_known(layout, x)._values for x in both if x]
+        every = [tuple(layout.spread(u, np.asarray(g))) for u in layout.divergence_gradients(*values)]
+        return (*every, ()) if len(every) == 1 else tuple(every)
+
+    shapes = tuple(jax.ShapeDtypeStruct(shape, np.float32) for shape in layout.shapes)
+    gradients = jax.pure_callback(host, (shapes, shapes if q else ()), g, p, q, vmap_method="sequential")
+    return jax.tree.map(lambda x, like: x.astype(like.dtype), gradients, (p, q))
+
+
+def _no_second_divergence(layout, saved, g):
+    raise Error("dsp has no second derivatives of entropy and kl")
+
+
+_divergence_gradient.defvjp(lambda layout, *given: (_divergence_gradient(layout, *given), None), _no_second_divergence)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _product(layout, arrays, direction):
+    """The derivatives of the marginals along a direction, in the shapes of marginals."""
+    def host(arrays, direction):
+        return _known(layout, arrays).hessian_product(*map(np.asarray, direction))
+
+    return jax.pure_callback(host, _shapes(layout, True)[1], arrays, direction, vmap_method="sequential")
+
+
+def _no_gradient(layout, saved, g):
+    raise Error("dsp has no gradient of hessian_product")
+
+
+_product.defvjp(lambda layout, *given: (_product(layout, *given), None), _no_gradient)
+
+
+def _known(layout, arrays):
+    """On the host: the distribution of arrays that are known there."""
+    return distributions.Distribution(layout, tuple(np.asarray(x) for x in arrays))
+
+
+def _leading(n, shape):
+    return jax.ShapeDtypeStruct((n, *shape.shape), shape.dtype)
+
+
+def _written(layout, *leading):
+    """The shapes and types of outputs."""
+    return jax.tree.map(lambda x: jax.ShapeDtypeStruct((*leading, *x.shape), jax.dtypes.canonicalize_dtype(x.dtype)),
+                        layout.decode(np.zeros(layout.batch.numbers, np.int32)))
+
+
+def _like(shapes, y):
+    return jax.tree.map(lambda x, like: x.astype(like.dtype), y, shapes)
+
+
+def _outputs(layout, arrays, ask, *leading):
+    """Outputs that ask answers about a distribution whose arrays are not known yet."""
+    shapes = _written(layout, *leading)
+    return jax.pure_callback(lambda *arrays: _like(shapes, ask(_known(layout, arrays))), shapes, *map(jax.lax.stop_gradient, arrays),
+                             vmap_method="sequential")
 
 
 class _Arrays(distributions.Distribution):
@@ -242,15 +358,9 @@ class _Arrays(distributions.Distribution):
     def _traced(self):
         return any(isinstance(x, jax.core.Tracer) for x in self._arrays)
 
-    @once
-    def _values(self):
-        if self._traced:
-            raise Error("topk, sample, entropy, kl and hessian_product need arrays that are known: under jit, grad and vmap these are not")
-        return super()._values
-
     @property
     def argmax(self):
-        return _argmax(self._layout, self._arrays) if self._traced else super().argmax
+        return _outputs(self._layout, self._arrays, lambda p: p.argmax) if self._traced else super().argmax
 
     @property
     def max(self):
@@ -258,6 +368,14 @@ class _Arrays(distributions.Distribution):
 
     def score(self, y):
         return _scores(self._layout, y, *self._arrays)
+
+    def topk(self, k):
+        return _ranked(self._layout, k, *self._arrays) if self._traced else super().topk(k)
+
+    def sample(self, n=1, seed=0):
+        if not self._traced:
+            return super().sample(n, seed)
+        return _outputs(self._layout, self._arrays, lambda p: p.sample(n, seed), n)
 
     @property
     def marginals(self):
@@ -269,6 +387,18 @@ class _Arrays(distributions.Distribution):
 
     def nll(self, y):
         return _log_partition(self._layout, y, *self._arrays)
+
+    @property
+    def entropy(self):
+        return _divergence(self._layout, self._arrays, ())
+
+    def kl(self, q):
+        self._same_outputs(q)
+        return _divergence(self._layout, self._arrays, q._arrays)
+
+    def hessian_product(self, *direction):
+        self._fits(direction)
+        return _product(self._layout, self._arrays, direction)
 
 
 class LinearChain(_Arrays, distributions.LinearChain):

@@ -99,6 +99,15 @@ class Layout:
                 out += np.bincount(np.repeat(np.arange(B), np.diff(o)), each, B)
         return out
 
+    def divergence_gradients(self, p, q=None):
+        """The derivatives of the entropy of values p by p, or of KL(p‖q) by p and by q, in the form of marginals."""
+        with np.errstate(invalid="ignore"):  # −∞ less −∞, of what neither allows
+            direction = [np.where(np.isneginf(x), np.float32(0), -x if q is None else x - y) for x, y in zip(p, q or p)]
+        by_p = self.batch.hessian(p, direction)
+        if q is None:
+            return (by_p,)
+        return by_p, [y - x for x, y in zip(self.batch.exp(p)[1], self.batch.exp(q)[1])]
+
     def spread(self, u, scale=None):
         """Marginals, times a number per example, in the shapes of a user's arrays. Those of a tied part are summed over examples if there is a scale,
         and else have a first axis of examples."""

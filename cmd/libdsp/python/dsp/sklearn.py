@@ -6,6 +6,7 @@ The program dsp trains it, to a certified gap, and the model predicts in process
 import json
 import os
 import pathlib
+import re
 import tempfile
 
 from . import program
@@ -75,6 +76,11 @@ def _escaped(text):
     return text.replace("\\", "\\\\").replace(":", "\\:")
 
 
+def _unescaped(name):
+    """A name in the text of `dsp export --weights`."""
+    return re.sub(r"\\(.)", lambda m: {"t": "\t", "n": "\n", "r": "\r"}.get(m[1], m[1]), name)
+
+
 def _write(file, X, y):
     if len(X) != len(y):
         raise Error(f"{len(X)} sequences with {len(y)} sequences of labels")
@@ -96,7 +102,8 @@ class CRF(_Base):
     at which training stops. all_possible_transitions and all_possible_states must be left as they are: dsp gives every transition a weight, and attributes
     weights for all labels. min_freq: attributes that occur less often are left out. model_filename: where the model is kept; None: in memory.
 
-    After fit: classes_; training_, the last object of `dsp train --json` with "objective", "relative_gap" and "seconds".
+    After fit: classes_; training_, the last object of `dsp train --json` with "objective", "relative_gap" and "seconds"; and the weights that are not
+    zero: state_features_, transition_features_ and attributes_.
     """
 
     def __init__(self, algorithm="lbfgs", c1=0.0, c2=1.0, min_freq=0, all_possible_states=None, all_possible_transitions=None, max_iterations=None,
@@ -139,7 +146,7 @@ class CRF(_Base):
             with open(part, "wb") as f:
                 f.write(self._content)
             os.replace(part, self.model_filename)
-        self._model = None
+        self._model = self._weights = None
         self.classes_ = list(self._loaded().label_names)
         return self
 
@@ -155,8 +162,41 @@ class CRF(_Base):
                 os.unlink(f.name)
         return self._model
 
+    def _exported(self):
+        """The weights that are not zero: of attributes {(attribute, label): weight}, and of transitions {(from, to): weight}."""
+        if getattr(self, "_weights", None) is None:
+            self._loaded()  # which says if there is no model
+            with tempfile.TemporaryDirectory(prefix="dsp-") as folder:
+                model, text = pathlib.Path(folder) / "model.safetensors", pathlib.Path(folder) / "weights.txt"
+                model.write_bytes(self._content)
+                program.run("export", "--model", model, "--weights", "--to", text)
+                sections = {}
+                for line in text.read_text("utf-8").split("\n"):
+                    if line.startswith("[") and "\t" not in line:
+                        rows = sections.setdefault(line, [])
+                    elif line and not line.startswith("#"):
+                        rows.append([_unescaped(x) for x in line.split("\t")])
+            attributes = {(name, label): float(w) for label, name, w in sections.get("[attributes]", [])}
+            self._weights = attributes, {(a, b): float(w) for a, b, w in sections.get("[transitions]", [])}
+        return self._weights
+
+    @property
+    def state_features_(self):
+        """The weights of attributes that are not zero: {(attribute, label): weight}."""
+        return self._exported()[0]
+
+    @property
+    def transition_features_(self):
+        """The weights of two labels in a row that are not zero: {(from, to): weight}."""
+        return self._exported()[1]
+
+    @property
+    def attributes_(self):
+        """The attributes that have weights."""
+        return list(dict.fromkeys(name for name, _ in self.state_features_))
+
     def __getstate__(self):
-        return {k: v for k, v in self.__dict__.items() if k != "_model"}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_model", "_weights")}
 
     @staticmethod
     def _examples(X):
@@ -166,9 +206,17 @@ class CRF(_Base):
             out.append({"attributes": [[n.replace("\\", "\\\\").replace(":", "\\:") + ("" if w == 1 else f":{w!r}") for n, w in r.items()] for r in rows]})
         return out
 
+    @staticmethod
+    def _each(X, ask):
+        """What ask answers about sequences; of those that are empty []."""
+        X = list(X)
+        answers = iter(ask(CRF._examples(x for x in X if len(x))))
+        return [next(answers) if len(x) else [] for x in X]
+
     def predict(self, X):
         """The best labels of every sequence."""
-        return [x["labels"] for x in self._loaded().predict(self._examples(X))]
+        model = self._loaded()
+        return self._each(X, lambda examples: [x["labels"] for x in model.predict(examples)])
 
     def predict_single(self, xseq):
         """The best labels of one sequence."""
@@ -176,7 +224,7 @@ class CRF(_Base):
 
     def predict_marginals(self, X):
         """For every sequence a list, for each item, of a dict from labels to probabilities."""
-        return self._loaded().predict_marginals(self._examples(X))
+        return self._each(X, self._loaded().predict_marginals)
 
     def predict_marginals_single(self, xseq):
         """predict_marginals of one sequence."""

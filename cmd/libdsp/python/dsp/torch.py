@@ -11,6 +11,9 @@ marginals, entropy and kl have a gradient, too. score has one, and max and the s
 outputs use. Other derivatives are an error. torch.func.grad, jacrev and vmap work; vmap asks about one slice after the
 other, which takes longer than a batch.
 
+torch.compile, also with fullgraph=True, and torch.export keep all calls in their graphs as operators, but for CRF.decode,
+whose lists no graph has, and what stands under grad and jacrev of torch.func. A graph gives first derivatives only.
+
 CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`. to_onnx exports a network with its decoding.
 """
 
@@ -20,7 +23,9 @@ import io
 
 import numpy as np
 import torch
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
+from . import _operators as operators
 from . import cuda, distributions, layouts, model
 from .batch import Error, _addresses, get_threads, once, set_threads
 
@@ -232,8 +237,7 @@ class _Divergence(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, g):
-        if not ctx.layout.batch.form.hessian:
-            raise Error(f"dsp has no gradient of entropy and kl of a {ctx.layout.batch.form.structure}")
+        _has_hessian(ctx.layout, "entropy and kl")
         return (None, *_DivergenceGradient.apply(ctx.layout, g, *ctx.saved_tensors))
 
 
@@ -244,13 +248,8 @@ class _DivergenceGradient(torch.autograd.Function):
     def forward(layout, g, *tensors):
         p, q = _both(layout, tensors)
         n = len(layout.shapes)
-        with np.errstate(invalid="ignore"):  # −∞ less −∞, of what neither allows
-            direction = [np.where(np.isneginf(x), np.float32(0), -x if q is None else x - y) for x, y in zip(p, q or p)]
-        by_p = _pullback(layout, _kinds(tensors[:n]), g, layout.batch.hessian(p, direction))
-        if q is None:
-            return by_p
-        u, v = layout.batch.exp(p)[1], layout.batch.exp(q)[1]
-        return (*by_p, *_pullback(layout, _kinds(tensors[n:]), g, [y - x for x, y in zip(u, v)]))
+        each = zip((tensors[:n], tensors[n:]), layout.divergence_gradients(p, q))
+        return tuple(x for some, u in each for x in _pullback(layout, _kinds(some), g, u))
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -285,8 +284,8 @@ class _Score(_Sliced):
 
     @staticmethod
     def backward(ctx, g, *_):
-        if ctx.best and not ctx.layout.batch.form.exact:
-            raise Error(f"max of a {ctx.layout.batch.form.structure} is a bound here, which has no gradient: take score(argmax)")
+        if ctx.best:
+            _exact(ctx.layout)
         return (None, None, None, *_Used.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
 
 
@@ -345,8 +344,7 @@ class _Marginals(_Sliced):
 
     @staticmethod
     def backward(ctx, *directions):
-        if not ctx.layout.batch.form.hessian:
-            raise Error(f"dsp has no gradient of marginals of a {ctx.layout.batch.form.structure}")
+        _has_hessian(ctx.layout, "marginals")
         return (None, None, *_MarginalsGradient.apply(ctx.layout, *directions, *ctx.saved_tensors))
 
 
@@ -399,17 +397,34 @@ def _precision(kinds):
     return torch.float64 if kinds is not None and any(dtype is torch.float64 for dtype, _ in kinds) else torch.float32
 
 
+def _exact(layout):
+    if not layout.batch.form.exact:
+        raise Error(f"max of a {layout.batch.form.structure} is a bound here, which has no gradient: take score(argmax)")
+
+
+def _has_hessian(layout, what):
+    if not layout.batch.form.hessian:
+        raise Error(f"dsp has no gradient of {what} of a {layout.batch.form.structure}")
+
+
+def _ranked(layout, y, scores):
+    """The outputs y of topk, as the library has them, each with its scores."""
+    every = [tuple(x[j] for x in y) if isinstance(y, tuple) else y[j] for j in range(len(scores))]
+    return [(layout.encode(x), _numbers(s)) for x, s in zip(every, scores)]
+
+
 @torch.compiler.disable
 def _uncompiled(layout, y, tensors, sign):
+    """_log_partition under torch.func, or of a distribution that was made before a program was traced."""
+    if torch._C._are_functorch_transforms_active():
+        return sign * _Functional.apply(layout, y, *tensors)[0]
     return _log_partition(layout, y, tensors, sign)
 
 
 def _log_partition(layout, y, tensors, sign=1):
     """sign times log Σ exp(score) [B], or times −log p(y) if a user's outputs y are given."""
-    if torch.compiler.is_compiling():
+    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active():
         return _uncompiled(layout, y, tensors, sign)
-    if torch._C._are_functorch_transforms_active():
-        return sign * _Functional.apply(layout, y, *tensors)[0]
     return _LogPartition.apply(layout, None if y is None else layout.encode(y), sign, *tensors)
 
 
@@ -435,7 +450,17 @@ def _marginals(layout, u, tensors):
 
 
 class _Tensors(distributions.Distribution):
-    """What tensors change: answers are tensors, and some have gradients."""
+    """What tensors change: answers are tensors, some have gradients, and traced programs ask operators."""
+
+    _layouts = operators.Layouts
+
+    @property
+    def _traced(self):
+        return type(self._layout) is operators.Traced
+
+    @property
+    def batch_size(self):
+        return self._layout.examples if self._traced else super().batch_size
 
     @once
     def _values(self):
@@ -455,53 +480,97 @@ class _Tensors(distributions.Distribution):
 
     @once
     def log_partition(self):
+        if self._traced:
+            return operators.ask("log_partition", self._layout)[0]
         return _log_partition(self._layout, None, self._arrays)
 
     def nll(self, y):
+        if self._traced:
+            return operators.ask("nll", self._layout, y)[0]
         return _log_partition(self._layout, y, self._arrays)
 
     def log_prob(self, y):
+        if self._traced:
+            return -operators.ask("nll", self._layout, y)[0]
         return _log_partition(self._layout, y, self._arrays, -1)
 
     @property
     def marginals(self):
+        if self._traced:
+            return tuple(operators.ask("log_partition", self._layout, gradients=True)[1:])
         if not _differentiable(self._arrays):
             return super().marginals
         return _marginals(self._layout, None if torch._C._are_functorch_transforms_active() else self._sums[1], self._arrays)
 
     @property
+    def argmax(self):
+        if self._traced:
+            return operators.outputs(operators.ask("max", self._layout, gradients=False), self._layout)
+        return super().argmax
+
+    @property
     def max(self):
+        if self._traced:
+            return operators.ask("max", self._layout)[0]
         if not _differentiable(self._arrays):
             return super().max
         return _scores(self._layout, None, None if torch._C._are_functorch_transforms_active() else self._best, self._arrays)
 
     def score(self, y):
+        if self._traced:
+            return operators.ask("score", self._layout, y)[0]
         if not _differentiable(self._arrays):
             return super().score(y)
         return _scores(self._layout, y, None, self._arrays)
 
     def topk(self, k):
+        if self._traced:
+            answers = operators.ask("topk", self._layout, numbers=[k])
+            return operators.outputs(answers, self._layout), answers[0]
         y, scores = super().topk(k)
         if _differentiable(self._arrays):
-            each = [self._layout.encode(tuple(x[j] for x in y) if isinstance(y, tuple) else y[j]) for j in range(k)]
-            scores = torch.stack([_scores(self._layout, None, (x, _numbers(s)), self._arrays) for x, s in zip(each, scores)])
+            scores = torch.stack([_scores(self._layout, None, best, self._arrays) for best in _ranked(self._layout, y, scores)])
         return y, scores
 
+    def sample(self, n=1, seed=0):
+        if self._traced:
+            return operators.outputs(operators.ask("sample", self._layout, numbers=[n, seed]), self._layout)
+        return super().sample(n, seed)
+
     def hessian_product(self, *direction):
+        if self._traced:
+            return tuple(operators.ask("hessian_product", self._layout, direction))
         product, of = super().hessian_product(*direction), (*self._arrays, *direction)
         return tuple(_Constant.apply("hessian_product", x, *of)[0] for x in product) if _differentiable(of) else product
 
     @property
     def entropy(self):
+        if self._traced:
+            return operators.ask("entropy", self._layout)[0]
         return _divergence(self._layout, self._arrays)
 
     def kl(self, q):
+        if self._traced:
+            return operators.ask("kl", self._layout, other=q._layout)[0]
         self._same_outputs(q)
         return _divergence(self._layout, (*self._arrays, *q._arrays))
 
 
+def _padded(x, lengths):
+    """A tensor [B, T, …] and its lengths, if they come as a PackedSequence of torch.nn.utils.rnn."""
+    if not isinstance(x, PackedSequence):
+        return x, lengths
+    if lengths is not None:
+        raise Error("lengths and a PackedSequence, which has its own: expected one of them")
+    return pad_packed_sequence(x, batch_first=True)
+
+
 class LinearChain(_Tensors, distributions.LinearChain):
-    __doc__ = distributions.LinearChain.__doc__
+    __doc__ = distributions.LinearChain.__doc__ + " node may be a PackedSequence; outputs are padded."
+
+    def __init__(self, node, edge, lengths=None, mask=None, start=None, end=None):
+        node, lengths = _padded(node, lengths)
+        super().__init__(node, edge, lengths, mask, start, end)
 
 
 class SecondOrderChain(_Tensors, distributions.SecondOrderChain):
@@ -537,11 +606,17 @@ class Graph(_Tensors, distributions.Graph):
 
 
 class CTC(_Tensors, distributions.CTC):
-    __doc__ = distributions.CTC.__doc__
+    __doc__ = distributions.CTC.__doc__ + " frame may be a PackedSequence."
+
+    def __init__(self, frame, lengths=None, blank=0):
+        frame, lengths = _padded(frame, lengths)
+        super().__init__(frame, lengths, blank)
 
     def read_nll(self, targets, target_lengths=None):
         """−log of the probability that frames read as targets [B]: symbols [B, S], or all in a row, with target_lengths [B]. It is +∞ where frames
         are too few, and its gradient there is that of log_partition."""
+        if self._traced:
+            return operators.ask("log_partition", self._reading(targets, target_lengths))[0]
         return _log_partition(self._reading(targets, target_lengths), None, self._arrays)
 
 
@@ -593,20 +668,16 @@ class CRF(torch.nn.Module):
     def distribution(self, emissions, mask=None):
         """The LinearChain of emissions [T, B, Y] ([B, T, Y] with batch_first) and a mask [T, B]: marginals, entropy, topk and the like. Its labels are
         [B, T]."""
-        mask = None if mask is None else layouts.host(mask)  # which is looked at several times
-        self._check(emissions, None, mask)
+        mask = self._checked(emissions, None, mask)
         if not self.batch_first:
             emissions, mask = emissions.transpose(0, 1), None if mask is None else mask.T
         return self._chain(emissions, mask)
 
     def forward(self, emissions, tags, mask=None, reduction="sum"):
         """The log-likelihood of tags [T, B] ([B, T] with batch_first): [B], or its "sum", "mean", or mean per token, "token_mean"."""
-        mask = None if mask is None else layouts.host(mask)
-        self._check(emissions, tags, mask)
         if reduction not in ("none", "sum", "mean", "token_mean"):
             raise ValueError(f"invalid reduction: {reduction}")
-        if reduction == "token_mean" and mask is not None and not mask.any():
-            raise ValueError("token_mean of no tokens: the mask is false everywhere")
+        mask = self._checked(emissions, tags, mask, reduction == "token_mean")
         if not self.batch_first:
             emissions, tags, mask = emissions.transpose(0, 1), tags.transpose(0, 1), None if mask is None else mask.T
         likelihood = self._chain(emissions, mask).log_prob(tags)
@@ -616,10 +687,14 @@ class CRF(torch.nn.Module):
             return likelihood.sum()
         if reduction == "mean":
             return likelihood.mean()
+        if torch.compiler.is_compiling():
+            return likelihood.sum() / (tags.numel() if mask is None else mask.sum())
         return likelihood.sum() / (tags.numel() if mask is None else float(mask.sum()))
 
     def decode(self, emissions, mask=None):
-        """The best tags of every sequence, a list of lists."""
+        """The best tags of every sequence, a list of lists: in graphs of torch.compile take distribution(…).argmax."""
+        if torch.compiler.is_compiling():
+            return _decode(self, emissions, mask)
         chain = self.distribution(emissions, mask)
         y, o = chain._best[0].tolist(), chain._layout.batch.outputs.tolist()
         return [y[lo:hi] for lo, hi in zip(o, o[1:])]
@@ -632,7 +707,10 @@ class CRF(torch.nn.Module):
     def _chain(self, emissions, mask):
         return LinearChain(emissions, self.transitions, None, mask, self.start_transitions, self.end_transitions)
 
-    def _check(self, emissions, tags, mask):
+    def _checked(self, emissions, tags, mask, some=False):
+        """The mask, on the host, after its and all shapes have been checked. some: whether it must have a true position."""
+        if not torch.is_tensor(emissions):
+            raise ValueError(f"emissions are a {type(emissions).__name__}, expected a tensor; of a PackedSequence take pad_packed_sequence, and a mask")
         shape = emissions.shape
         if len(shape) != 3:
             raise ValueError(f"emissions must have dimension of 3, got {len(shape)}")
@@ -641,13 +719,30 @@ class CRF(torch.nn.Module):
         if tags is not None and shape[:2] != tags.shape:
             raise ValueError(f"the first two dimensions of emissions and tags must match, got {tuple(shape[:2])} and {tuple(tags.shape)}")
         if mask is None:
-            return
+            return None
+        compiling = torch.compiler.is_compiling()
+        if not compiling:
+            mask = layouts.host(mask)
         if shape[:2] != mask.shape:
             raise ValueError(f"the first two dimensions of emissions and mask must match, got {tuple(shape[:2])} and {tuple(mask.shape)}")
-        if not self.any_mask and mask.size:
-            first = mask[:, 0] if self.batch_first else mask[0]
-            if not first.all():
-                raise ValueError("mask of the first timestep must all be on")
+        if compiling:
+            return torch.ops.dsp.checked_mask(mask, self.batch_first, self.any_mask, some)
+        _check_mask(mask, self.batch_first, self.any_mask, some)
+        return mask
+
+
+def _check_mask(mask, batch_first, any_mask, some):
+    if not any_mask and mask.size:
+        first = mask[:, 0] if batch_first else mask[0]
+        if not first.all():
+            raise ValueError("mask of the first timestep must all be on")
+    if some and not mask.any():
+        raise ValueError("token_mean of no tokens: the mask is false everywhere")
+
+
+@torch.compiler.disable
+def _decode(crf, emissions, mask):
+    return crf.decode(emissions, mask)
 
 
 class _Batched(torch.nn.Module):

@@ -117,17 +117,62 @@ def test_gradients_of_scores_and_marginals(name):
                 np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("name", [*CHARTS, "frames"])
+def test_gradients_of_topk_entropy_and_kl(name):
+    """They are those of dsp.torch, which are held against differences, under jit and grad. Those of topk are the same twice."""
+    torch = pytest.importorskip("torch")
+    import dsp.torch as T
+
+    make, shapes = {**CHARTS, **CASES}[name]
+    n = len(shapes)
+    x = potentials(*shapes, *shapes)
+    asked = [lambda m, *x: (make(m, *x[:n]).topk(3)[1][:2] ** 2).sum()]
+    if name != "frames":
+        asked.append(lambda m, *x: (make(m, *x[:n]).entropy ** 2).sum())
+        asked.append(lambda m, *x: (make(m, *x[:n]).kl(make(m, *x[n:])) ** 2).sum())
+    every = tuple(range(2 * n))
+    for k, ask in enumerate(asked):
+        t = [torch.from_numpy(a).requires_grad_() for a in x]
+        value = ask(T, *t)
+        want = torch.autograd.grad(value, t, allow_unused=True, create_graph=k == 0)
+        got_value, got = jax.jit(jax.value_and_grad(functools.partial(ask, D), argnums=every))(*x)
+        np.testing.assert_allclose(got_value, value.item(), rtol=1e-5)
+        for a, b in zip(got, want):
+            np.testing.assert_allclose(a, 0 if b is None else b.detach(), atol=2e-5)
+    x = x[:n]
+    want = torch.autograd.grad(sum((g ** 2).sum() for g in torch.autograd.grad(asked[0](T, *t), t[:n], create_graph=True)), t[:n])
+    squares = jax.grad(lambda *x: sum((g ** 2).sum() for g in jax.grad(functools.partial(asked[0], D), argnums=every[:n])(*x)), argnums=every[:n])(*x)
+    for a, b in zip(squares, want):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+def test_vmap_of_topk_entropy_and_kl():
+    node, edge = potentials((3, 2, 4, 3), (3, 3))
+    p = [dsp.LinearChain(n, edge) for n in node]
+    q = lambda n: D.LinearChain(-n, edge)
+    y, scores = jax.vmap(lambda n: D.LinearChain(n, edge).topk(2))(node)
+    entropy, kl = jax.vmap(lambda n: (D.LinearChain(n, edge).entropy, D.LinearChain(n, edge).kl(q(n))))(node)
+    gradients = jax.vmap(jax.grad(lambda n: D.LinearChain(n, edge).entropy.sum() + D.LinearChain(n, edge).topk(2)[1].sum()))(node)
+    for k, d in enumerate(p):
+        assert np.array_equal(y[k], d.topk(2)[0])
+        np.testing.assert_allclose(scores[k], d.topk(2)[1], rtol=1e-5)
+        np.testing.assert_allclose(entropy[k], d.entropy, rtol=1e-5)
+        np.testing.assert_allclose(kl[k], d.kl(dsp.LinearChain(-node[k], edge)), rtol=1e-5)
+        alone = jax.grad(lambda n: D.LinearChain(n, edge).entropy.sum() + D.LinearChain(n, edge).topk(2)[1].sum())(node[k])
+        np.testing.assert_allclose(gradients[k], alone, atol=1e-6)
+
+
 def test_traced():
-    """The best outputs are known under jit, also where gradients are taken; other answers say what they need."""
+    """All answers are those of known arrays under jit, also where gradients are taken; contents must be known."""
     arc, label, node, edge = potentials((2, 4, 5), (2, 4, 5, 2), (2, 4, 3), (3, 3))
     for make, x in (lambda *x: D.DependencyTree(*x), (arc, label)), (lambda *x: D.LinearChain(*x, lengths=[4, 2]), (node, edge)):
-        for a, b in zip(jax.tree.leaves(jax.jit(lambda *x: make(*x).argmax)(*x)), jax.tree.leaves(make(*x).argmax)):
-            assert np.array_equal(a, b)
+        for ask in (lambda p: p.argmax, lambda p: p.topk(3), lambda p: p.sample(4, seed=2), lambda p: p.hessian_product(*x)):
+            for a, b in zip(jax.tree.leaves(jax.jit(lambda *x: ask(make(*x)))(*x)), jax.tree.leaves(ask(make(*x))), strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-5)
     best = jax.grad(lambda n: D.LinearChain(n, edge).score(D.LinearChain(n, edge).argmax).sum())(node)
     np.testing.assert_array_equal(best, jax.grad(lambda n: D.LinearChain(n, edge).max.sum())(node))
-    for ask in lambda d: d.entropy, lambda d: d.topk(2)[1], lambda d: d.kl(d):
-        with pytest.raises(dsp.Error, match="need arrays that are known"):
-            jax.grad(lambda n: ask(D.LinearChain(n, edge)).sum())(node)
+    none = D.LinearChain(jax.numpy.zeros((1, 1, 2)), jax.numpy.zeros((2, 2)))  # which has two outputs
+    assert np.isneginf(jax.jit(lambda n: D.LinearChain(n, none._arrays[1]).topk(3)[1])(none._arrays[0])[2, 0])
     with pytest.raises(dsp.Error, match="lengths, masks, edges and targets must be known"):
         jax.jit(lambda n, m: D.LinearChain(n, edge, lengths=m).log_partition)(node, np.array([4, 2]))
 
@@ -145,6 +190,12 @@ def test_no_further_derivatives():
         jax.grad(lambda n: twice(lambda n, e: D.LinearChain(n, e).log_partition.sum(), n, chain[1]).sum())(chain[0])
     with pytest.raises(dsp.Error, match="no gradient of marginals of a non-projective tree"):
         jax.grad(lambda a: D.DependencyTree(a, projective=False).marginals[0].sum())(tree)
+    with pytest.raises(dsp.Error, match="no gradient of entropy and kl of a non-projective tree"):
+        jax.grad(lambda a: D.DependencyTree(a, projective=False).entropy.sum())(tree)
+    with pytest.raises(dsp.Error, match="no second derivatives of entropy and kl"):
+        twice(lambda n: D.LinearChain(n, chain[1]).entropy.sum(), chain[0])
+    with pytest.raises(dsp.Error, match="no gradient of hessian_product"):
+        jax.grad(lambda n: D.LinearChain(n, chain[1]).hessian_product(*chain)[0].sum())(chain[0])
     with pytest.raises(dsp.Error, match="no second derivatives of marginals"):
         twice(lambda n: (D.LinearChain(n, chain[1]).marginals[0] ** 2).sum(), chain[0])
     with pytest.raises(dsp.Error, match="a bound here"):

@@ -1,5 +1,6 @@
 """Trained models in process, and the scikit-learn interface."""
 
+import itertools
 import json
 import os
 import pickle
@@ -99,6 +100,33 @@ def test_sklearn():
     again = pickle.loads(pickle.dumps(crf))
     assert again.predict(X) == crf.predict(X)
     assert crf.get_params()["c2"] == 0.1 and crf.set_params(c2=0.2).c2 == 0.2
+
+
+def test_weights_of_sklearn():
+    """The probability of a sequence is that of the weights, by enumeration; names are those that were given."""
+    X = [[{"#a": "x\\y", "b:c": 0.5}, ["[d]", "#a:x\\y"]], [["[d]"], ["e"]]]
+    y = [["#O", "B\\n"], ["B\\n", "#O"]]
+    crf = CRF(c2=0.1, gap=1e-6).fit(X, y)
+    state, step = crf.state_features_, crf.transition_features_
+    assert set(crf.attributes_) == {"#a:x\\y", "b:c", "[d]", "e"} and {label for _, label in state} == {"#O", "B\\n"}
+    assert pickle.loads(pickle.dumps(crf)).state_features_ == state
+    for items, u in zip(X, crf.predict_marginals(X)):
+        scores = {}
+        for labels in itertools.product(crf.classes_, repeat=len(items)):
+            s = sum(w * state.get((name, l), 0) for item, l in zip(items, labels) for name, w in attributes(item).items())
+            scores[labels] = np.exp(s + sum(step.get(two, 0) for two in zip(labels, labels[1:])))
+        for t, each in enumerate(u):
+            for label, p in each.items():
+                np.testing.assert_allclose(p, sum(s for ls, s in scores.items() if ls[t] == label) / sum(scores.values()), atol=1e-5)
+
+
+def test_empty_sequences_of_sklearn():
+    X, y = sequences(20)
+    crf = CRF(c2=0.1).fit(X, y)
+    want = crf.predict(X[:2])
+    assert crf.predict([[], X[0], [], X[1]]) == [[], want[0], [], want[1]]
+    assert crf.predict([[]]) == [[]] and crf.predict([]) == []
+    assert crf.predict_marginals([[], X[0]]) == [[], *crf.predict_marginals(X[:1])] and crf.predict_single([]) == []
 
 
 def test_sklearn_says_what_is_wrong():

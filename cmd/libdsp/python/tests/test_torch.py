@@ -359,15 +359,31 @@ def test_training():
     assert losses[-1] < losses[0] / 3 and all(a >= b for a, b in zip(losses, losses[1:]))
 
 
-def test_compiled():
-    """A compiled function runs the call outside its graph."""
-    node, edge = torch.randn(2, 4, 3), torch.randn(3, 3)
+@pytest.mark.parametrize("sorted_", [True, False])
+def test_packed_sequences(sorted_):
+    """A PackedSequence answers as the padded tensor with its lengths, and has its gradients."""
+    pack = torch.nn.utils.rnn.pack_padded_sequence
+    lengths = torch.tensor([4, 3, 1] if sorted_ else [1, 4, 3])
+    node, edge = torch.randn(3, 4, 5, requires_grad=True), torch.randn(5, 5)
+    packed, padded = D.LinearChain(pack(node, lengths, True, enforce_sorted=sorted_), edge), D.LinearChain(node, edge, lengths)
+    assert torch.equal(packed.argmax, padded.argmax)
+    losses = packed.nll(padded.argmax), padded.nll(padded.argmax)
+    torch.testing.assert_close(*losses)
+    torch.testing.assert_close(*(torch.autograd.grad(x.sum(), node)[0] for x in losses))
+    lines = D.CTC(pack(node, lengths, True, enforce_sorted=sorted_), blank=1), D.CTC(node, lengths, 1)
+    torch.testing.assert_close(*(x.read_nll(torch.tensor([[2], [3], [0]])) for x in lines))
+    with pytest.raises(dsp.Error, match="lengths and a PackedSequence"):
+        D.LinearChain(pack(node, lengths, True, enforce_sorted=sorted_), edge, lengths)
+    with pytest.raises(ValueError, match="emissions are a PackedSequence"):
+        D.CRF(5)(pack(node, lengths, True, enforce_sorted=sorted_), padded.argmax)
 
-    @torch.compile(backend="eager")
-    def f(n):
-        return D.LinearChain(n * 2, edge).log_partition * 3
 
-    torch.testing.assert_close(f(node), D.LinearChain(node * 2, edge).log_partition * 3)
+def test_numbers_of_outputs():
+    p = D.LinearChain(torch.randn(1, 3, 2), torch.randn(2, 2))
+    assert p.topk(torch.tensor(2))[1].shape == (2, 1) and torch.equal(p.sample(2, torch.tensor(3)), p.sample(2, 3))
+    for ask in lambda: p.topk(2.0), lambda: p.sample((2,)), lambda: p.sample(2, seed=torch.Generator()):
+        with pytest.raises(dsp.Error, match="expected a whole number"):
+            ask()
 
 
 def crf(Y=5, **options):
