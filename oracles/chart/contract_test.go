@@ -54,7 +54,9 @@ var long = map[string]func(r *rand.Rand) *structured.Potentials{
 	"segmentation": func(r *rand.Rand) *structured.Potentials {
 		θ := new(structured.Potentials)
 		offsets, longest := []int{0, 3, 70, 71}, 1+r.IntN(9)
-		form := segments.Form(1+r.IntN(7), longest, segments.Optional{Ends: r.IntN(2) == 0, Whole: r.IntN(2) == 0})
+		form := segments.Form(1+r.IntN(7), longest, segments.Optional{
+			Ends: r.IntN(2) == 0, Whole: r.IntN(2) == 0, PerPosition: r.IntN(2) == 0,
+		})
 		θ.Reshape(form, offsets, func(table string) []int {
 			if table == segments.Rows {
 				return segments.Offsets(offsets, longest)

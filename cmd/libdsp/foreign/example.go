@@ -29,6 +29,11 @@ func (e example) expect(k, rows int) error {
 
 func checkSegments(e example) error {
 	shape := segments.ShapeOf(e.parts)
+	if shape.PerPosition {
+		if err := e.expect(2, e.numbers); err != nil {
+			return err
+		}
+	}
 	if shape.End > 0 {
 		if err := e.expect(shape.End, e.numbers); err != nil {
 			return err

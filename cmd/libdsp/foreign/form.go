@@ -99,14 +99,14 @@ func init() {
 		if counted {
 			name, of = segments.Counted{}.Name(), segments.CountedForm
 		}
-		declare(name, "tags longest ends whole", func(s Settings) (structured.Form, error) {
+		declare(name, "tags longest ends whole per_position", func(s Settings) (structured.Form, error) {
 			if err := sizes("tags", s.Tags, 2); err != nil {
 				return structured.Form{}, err
 			}
 			if s.Longest < 1 || s.Longest > mostNumbers/s.Tags {
 				return structured.Form{}, fmt.Errorf("longest is %d, expected 1 to %d", s.Longest, mostNumbers/s.Tags)
 			}
-			return of(s.Tags, s.Longest, segments.Optional{Ends: s.Ends, Whole: s.Whole}), nil
+			return of(s.Tags, s.Longest, segments.Optional{Ends: s.Ends, Whole: s.Whole, PerPosition: s.PerPosition}), nil
 		}, checkSegments, segmentOutput)
 	}
 	declare("transcript", "labels", func(s Settings) (structured.Form, error) {

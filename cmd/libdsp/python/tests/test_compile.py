@@ -19,6 +19,7 @@ MAKERS = {  # how a distribution is made, the shapes of its potentials for a bat
     "chain with steps": (lambda n, e: D.LinearChain(n, e, mask=MASK), [("B", 4, 3), ("B", 4, 3, 3)], True),
     "second-order chain": (D.SecondOrderChain, [("B", 4, 2), (2, 2), (2, 2, 2)], True),
     "semi-Markov": (lambda s, t, n, l: D.SemiMarkov(s, t, n, l, lengths=torch.tensor([4, 3])), [("B", 4, 2, 2), (2, 2), ("B", 4, 4), (2, 2)], True),
+    "semi-Markov with steps": (lambda s, t: D.SemiMarkov(s, t, lengths=torch.tensor([4, 3])), [("B", 4, 2, 2), ("B", 4, 2, 2)], True),
     "labelled tree": (lambda a, l: D.DependencyTree(a, l, lengths=[4, 2]), [("B", 4, 5), ("B", 4, 5, 2)], True),
     "all trees": (lambda a: D.DependencyTree(a, projective=False, multiroot=True), [("B", 4, 4)], False),
     "constituents": (D.Constituents, [("B", 3, 3, 3), ("B", 3, 3)], True),

@@ -25,6 +25,7 @@ MAKERS = {
     "linear chain with steps": (lambda n, e: D.LinearChain(n, e, mask=torch.tensor([[0, 1, 1, 1], [1, 0, 1, 0]])), [(2, 4, 3), (2, 4, 3, 3)]),
     "second-order chain": (D.SecondOrderChain, [(2, 4, 2), (2, 2), (2, 2, 2)]),
     "semi-Markov": (lambda s, t, n, l: D.SemiMarkov(s, t, n, l, lengths=[4, 3]), [(2, 4, 2, 2), (2, 2), (2, 4, 4), (2, 2)]),
+    "semi-Markov with steps": (lambda s, t, n: D.SemiMarkov(s, t, n, lengths=[4, 3]), [(2, 4, 2, 2), (2, 4, 2, 2), (2, 4, 4)]),
     "tree": (lambda a, l: D.DependencyTree(a, l, lengths=[4, 2]), [(2, 4, 5), (2, 4, 5, 2)]),
     "all trees of several roots": (lambda a: D.DependencyTree(a, projective=False, multiroot=True), [(2, 4, 4)]),
     "constituents": (D.Constituents, [(2, 3, 3, 3), (2, 3, 3)]),
