@@ -89,7 +89,7 @@ var long = map[string]func(r *rand.Rand) *structured.Potentials{
 	"monotone alignment": func(*rand.Rand) *structured.Potentials {
 		const n, m = 30, 22
 		θ := new(structured.Potentials)
-		θ.Reshape(monotone.Form(), []int{0, monotone.Numbers(n, m)}, func(table string) []int {
+		θ.Reshape(monotone.Alignment{}.Form(), []int{0, monotone.Numbers(n, m)}, func(table string) []int {
 			return map[string][]int{structured.Pairs: {0, n * m}, structured.Sources: {0, n}}[table]
 		})
 		return θ

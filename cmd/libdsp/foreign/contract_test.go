@@ -50,7 +50,9 @@ func settingsOf(θ *structured.Potentials) Settings {
 	case pcfg.Tree:
 		n, m := pcfg.Sizes(θ.Parts)
 		s = Settings{Structure: s.Structure, Nonterminals: n, Preterminals: m, PerExample: θ.Parts[2].Offsets != nil}
-	case matchings.Matching, monotone.Alignment, choices.Choice:
+	case monotone.Alignment:
+		s = Settings{Structure: monotone.Alignment{}.Name(), Moves: of.Moves}
+	case matchings.Matching, choices.Choice:
 		s.Labels = 0
 	}
 	return s

@@ -237,7 +237,8 @@ class PCFG(Distribution):
 
 class Monotone(Distribution):
     """Monotone alignments: paths from pair (0, 0) to the last one by the steps →, ↓ and ↘. pair [B, n, m] scores pairs; step [B, n, 2] scores ↓ and ↘
-    to each source item. Outputs: paths, bool [B, n, m]."""
+    to each source item, or [B, n, m, 3] scores ↓, ↘ and → to each pair, for which answers come from the reference in float64, which takes longer.
+    Outputs: paths, bool [B, n, m]."""
 
     def __init__(self, pair, step=None, lengths=None, target_lengths=None):
         super().__init__(self._layouts.monotone(pair, step, lengths, target_lengths), (pair,) if step is None else (pair, step))

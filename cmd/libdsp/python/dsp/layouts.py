@@ -536,11 +536,12 @@ def pcfg(terminal, rule, root, span=None, lengths=None):
 
 @_by_shapes("lengths", "target_lengths")
 def monotone(pair, step=None, lengths=None, target_lengths=None):
-    """pair [B, n, m] of source and target items; step [B, n, 2]: ↓ and ↘ to each source item."""
+    """pair [B, n, m] of source and target items; step [B, n, 2]: ↓ and ↘ to each source item, or [B, n, m, 3]: ↓, ↘ and → to each pair."""
     _shape(pair, "pair", "B", "n", "m")
     B, n, m = pair.shape
+    moves = step is not None and len(step.shape) == 4
     if step is not None:
-        _shape(step, "step", B, n, 2)
+        _shape(step, "step", *((B, n, m, 3) if moves else (B, n, 2)))
     source, target = Positions(B, n, lengths), Positions(B, m, target_lengths)
 
     def make():
@@ -551,7 +552,11 @@ def monotone(pair, step=None, lengths=None, target_lengths=None):
         numbers = np.where(s > 0, s + t - 1, 0)
         where, o = offsets(numbers), offsets(s * t)
         in_step = None if (s == n).all() else np.flatnonzero((np.arange(n) < s[:, None]).reshape(-1))
-        parts = [Part(0, 1, index), Part(1, 2, in_step) if step is not None else Part(None, 2, zeros=int(s.sum()))]
+        parts = [Part(0, 1, index), Part(None, 2, zeros=int(s.sum())) if moves or step is None else Part(1, 2, in_step)]
+        rows = [o, offsets(s)]
+        if moves:
+            parts.append(Part(1, 3, index))
+            rows.append(o)
 
         def encode(y):
             y = host(y).astype(bool)
@@ -570,10 +575,11 @@ def monotone(pair, step=None, lengths=None, target_lengths=None):
             out[b[on], y[on] - 1, d[on] - (y[on] - 1)] = True
             return out
 
-        shapes = [(B, n, m)] + ([(B, n, 2)] if step is not None else [])
-        return Layout(Batch(Form("monotone alignment"), where, [o, offsets(s)]), parts, shapes, encode, decode)
+        shapes = [(B, n, m)] + ([(B, n, m, 3) if moves else (B, n, 2)] if step is not None else [])
+        form = Form("monotone alignment", **({"moves": True} if moves else {}))
+        return Layout(Batch(form, where, rows), parts, shapes, encode, decode)
 
-    return _kept(("monotone", step is not None, source.key, target.key), make)
+    return _kept(("monotone", step is not None, moves, source.key, target.key), make)
 
 
 @_by_shapes("lengths", "target_lengths")

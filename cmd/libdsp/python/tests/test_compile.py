@@ -26,6 +26,7 @@ MAKERS = {  # how a distribution is made, the shapes of its potentials for a bat
     "grammar": (lambda t, r, o, s: D.PCFG(t, r, o, s, lengths=[3, 2]), [("B", 3, 2), (2, 4, 4), (2,), ("B", 3, 3, 2)], True),
     "grammar per example": (D.PCFG, [("B", 3, 2), ("B", 1, 3, 3), ("B", 1)], True),
     "monotone": (lambda p, s: D.Monotone(p, s, target_lengths=[3, 2]), [("B", 3, 3), ("B", 3, 2)], True),
+    "monotone with moves": (lambda p, s: D.Monotone(p, s, target_lengths=[3, 2]), [("B", 3, 3), ("B", 3, 3, 3)], True),
     "graph": (lambda n, e: D.Graph(n, e, [[0, 1], [1, 2], [2, 0]]), [("B", 3, 2), (3, 2, 2)], False),
     "frames": (lambda f: D.CTC(f, lengths=[4, 3], blank=2), [("B", 4, 3)], False),
 }

@@ -194,18 +194,23 @@ def grammars(r, style):
 
 def monotone(r, style):
     n, m = 3, 4
-    pair, step = draw(r, style, 2, n, m), draw(r, style, 2, n, 2) if r.integers(2) else None
+    moves = bool(r.integers(2))
+    pair, step = draw(r, style, 2, n, m), draw(r, style, 2, n, m, 3) if moves else draw(r, style, 2, n, 2) if r.integers(2) else None
     source, target = np.array([n, 2]), np.array([m, 3])
     d = dsp.Monotone(pair, step, source, target)
 
     def outputs(b):
         for path in e.paths(source[b], target[b]):
-            y, s, u = np.zeros((n, m), bool), 0.0, [np.zeros((n, m))] + ([np.zeros((n, 2))] if step is not None else [])
+            y, s, u = np.zeros((n, m), bool), 0.0, [np.zeros((n, m))] + ([np.zeros(step.shape[1:])] if step is not None else [])
             for k, (i, j) in enumerate(path):
                 y[i, j] = True
                 s += float(pair[b, i, j])
                 u[0][i, j] += 1
-                if step is not None and k and path[k - 1][0] < i:
+                if moves and k:
+                    move = {(1, 0): 0, (1, 1): 1, (0, 1): 2}[i - path[k - 1][0], j - path[k - 1][1]]
+                    s += float(step[b, i, j, move])
+                    u[1][i, j, move] += 1
+                elif step is not None and k and path[k - 1][0] < i:
                     diagonal = int(path[k - 1][1] < j)
                     s += float(step[b, i, diagonal])
                     u[1][i, diagonal] += 1
@@ -370,7 +375,7 @@ def test_samples(name):
 
 
 def test_equal_scores_of_positions():
-    """Transitions of segments that are the same at every position are those that positions share: their gradients sum to the shared one."""
+    """Scores of their own that are the same at every position are those that positions share: their gradients sum to the shared one."""
     r = np.random.default_rng(5)
     segment, transition = draw(r, "normal", 3, 20, 4, 9), draw(r, "normal", 9, 9)
     lengths = [20, 7, 0]
@@ -380,6 +385,13 @@ def test_equal_scores_of_positions():
     np.testing.assert_allclose(q.marginals[0], p.marginals[0], atol=1e-6)
     np.testing.assert_allclose(q.marginals[1].sum(1), p.marginals[1], atol=1e-5)
     assert (q.marginals[1][:, 0] == 0).all()
+    pair, step = draw(r, "normal", 3, 12, 9), draw(r, "normal", 3, 12, 2)
+    every = np.concatenate([np.broadcast_to(step[:, :, None], (3, 12, 9, 2)), np.zeros((3, 12, 9, 1), np.float32)], 3)
+    p, q = (dsp.Monotone(pair, x, [12, 5, 0], [9, 9, 4]) for x in (step, every))
+    alike(p, q)
+    np.testing.assert_allclose(q.marginals[0], p.marginals[0], atol=1e-6)
+    np.testing.assert_allclose(q.marginals[1][..., :2].sum(2), p.marginals[1], atol=1e-5)
+    assert (q.marginals[1][:, 0, 0] == 0).all() and (q.marginals[1][..., 2] > 0).any()
 
 
 def alike(p, q):

@@ -61,6 +61,7 @@ CHARTS = {
     "grammar": (lambda m, t, r, o: m.PCFG(t, r, o, lengths=[4, 3]), [(2, 4, 2), (2, 4, 4), (2,)]),
     "grammars of examples": (lambda m, t, r, o: m.PCFG(t, r, o), [(2, 3, 2), (2, 2, 4, 4), (2, 2)]),
     "monotone": (lambda m, p, s: m.Monotone(p, s, lengths=[3, 2]), [(2, 3, 4), (2, 3, 2)]),
+    "monotone with moves": (lambda m, p, s: m.Monotone(p, s, lengths=[3, 2]), [(2, 3, 4), (2, 3, 4, 3)]),
 }
 
 

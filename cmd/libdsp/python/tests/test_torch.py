@@ -32,6 +32,7 @@ MAKERS = {
     "grammar": (lambda t, r, o, s: D.PCFG(t, r, o, s, lengths=[3, 2]), [(2, 3, 2), (2, 4, 4), (2,), (2, 3, 3, 2)]),
     "grammar per example": (D.PCFG, [(2, 3, 2), (2, 1, 3, 3), (2, 1)]),
     "monotone": (lambda p, s: D.Monotone(p, s, target_lengths=[3, 2]), [(2, 3, 3), (2, 3, 2)]),
+    "monotone with moves": (lambda p, s: D.Monotone(p, s, target_lengths=[3, 2]), [(2, 3, 3), (2, 3, 3, 3)]),
     "graph": (lambda n, e: D.Graph(n, e, [[0, 1], [1, 2], [2, 0]]), [(2, 3, 2), (3, 2, 2)]),
     "frames": (lambda f: D.CTC(f, lengths=[4, 3], blank=2), [(2, 4, 3)]),
 }
