@@ -44,7 +44,7 @@ var _ = builtin(Task{
 	Words:    inputs.PairWords,
 	Load:     inputs.LoadPairs,
 	Output: func(_ config.Config, _ inputs.Inputs, labels int) nets.Output {
-		return nets.Output{Labels: labels, Form: monotone.Form()}
+		return nets.Output{Labels: labels, Form: monotone.Alignment{}.Form()}
 	},
 	Net:           func(graph.Input) string { return "bilinear" },
 	LogLikelihood: func(config.Config, inputs.Inputs) bool { return true },

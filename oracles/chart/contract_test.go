@@ -54,7 +54,9 @@ var long = map[string]func(r *rand.Rand) *structured.Potentials{
 	"segmentation": func(r *rand.Rand) *structured.Potentials {
 		θ := new(structured.Potentials)
 		offsets, longest := []int{0, 3, 70, 71}, 1+r.IntN(9)
-		form := segments.Form(1+r.IntN(7), longest, segments.Optional{Ends: r.IntN(2) == 0, Whole: r.IntN(2) == 0})
+		form := segments.Form(1+r.IntN(7), longest, segments.Optional{
+			Ends: r.IntN(2) == 0, Whole: r.IntN(2) == 0, PerPosition: r.IntN(2) == 0,
+		})
 		θ.Reshape(form, offsets, func(table string) []int {
 			if table == segments.Rows {
 				return segments.Offsets(offsets, longest)
@@ -89,7 +91,7 @@ var long = map[string]func(r *rand.Rand) *structured.Potentials{
 	"monotone alignment": func(*rand.Rand) *structured.Potentials {
 		const n, m = 30, 22
 		θ := new(structured.Potentials)
-		θ.Reshape(monotone.Form(), []int{0, monotone.Numbers(n, m)}, func(table string) []int {
+		θ.Reshape(monotone.Alignment{}.Form(), []int{0, monotone.Numbers(n, m)}, func(table string) []int {
 			return map[string][]int{structured.Pairs: {0, n * m}, structured.Sources: {0, n}}[table]
 		})
 		return θ

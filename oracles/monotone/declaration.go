@@ -9,30 +9,37 @@ import (
 // Declare declares the derivations of monotone alignments (chart.Declare): with a cell for each pair of a path,
 //
 //	at(i,j) = pair(i,j) + (at(i,j−1)  ⊕  at(i−1,j) + ↓(i)  ⊕  at(i−1,j−1) + ↘(i)),   at(0,0) = pair(0,0)
+//
+// and the score of each move to a pair, where pairs have their own, by a cell between. Pairs with the same i+j do not
+// depend on each other, and are declared together. Before the first items are cells without a derivation.
 func Declare(c *chart.Chart, θ *structured.Potentials, b int) {
 	n, m := monotone.Sizes(θ.Parts, b)
-	at := c.Reserve(n * m)
-	for i := range n {
-		for j := range m {
-			here := at + i*m + j
-			before := c.Cells(1)
-			if j > 0 {
-				c.Sum(chart.Terms{Count: 1, First: chart.At(here - 1)})
+	own, width := len(θ.Parts) > 2, m+1
+	at := c.Reserve((n + 1) * width)
+	for d := range n + m - 1 {
+		i := max(0, d-m+1)
+		pairs, row, here := min(d, n-1)-i+1, i*m+d-i, at+(i+1)*width+d-i+1
+		before := chart.At(0)
+		if d > 0 {
+			var from [monotone.Directions]chart.Run
+			for by, back := range [...]int{monotone.Right: 1, monotone.Down: width, monotone.Diagonal: width + 1} {
+				from[by] = chart.Run{At: here - back, PerCell: m}
+				if own {
+					move := chart.Run{At: c.Part(2) + row*monotone.Directions + by, PerCell: (m - 1) * monotone.Directions}
+					from[by] = chart.Run{At: c.Add(pairs, from[by], move), PerCell: 1}
+				}
 			}
-			if i > 0 {
-				c.Sum(chart.Terms{Count: 1, Weight: chart.At(c.Part(1) + 2*i + monotone.Down), First: chart.At(here - m)})
+			before = chart.Run{At: c.Cells(pairs), PerCell: 1}
+			c.Sum(chart.Terms{Count: 1, First: from[monotone.Right]})
+			for by := monotone.Down; by <= monotone.Diagonal; by++ {
+				step := chart.Run{At: c.Part(1) + 2*i + by, PerCell: 2}
+				c.Sum(chart.Terms{Count: 1, Weight: step, First: from[by]})
 			}
-			if i > 0 && j > 0 {
-				c.Sum(chart.Terms{Count: 1, Weight: chart.At(c.Part(1) + 2*i + monotone.Diagonal), First: chart.At(here - m - 1)})
-			}
-			first := chart.At(before)
-			if i+j == 0 {
-				first = chart.At(0)
-			}
-			c.Define(here, 1, 1)
-			c.Sum(chart.Terms{
-				Count: 1, Weight: chart.At(c.Part(0) + i*m + j), First: first, Place: chart.At(i + j + 1), Number: chart.At(i + 1),
-			})
 		}
+		c.Define(here, m, pairs)
+		c.Sum(chart.Terms{
+			Count: 1, Weight: chart.Run{At: c.Part(0) + row, PerCell: m - 1}, First: before,
+			Place: chart.At(d + 1), Number: chart.Run{At: i + 1, PerCell: 1},
+		})
 	}
 }

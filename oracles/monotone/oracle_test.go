@@ -29,7 +29,7 @@ func draw(count, n, m int, forbidden float64) *structured.Potentials {
 		sources[b], targets[b] = n, m
 	}
 	θ := new(structured.Potentials)
-	monotone.Resize(θ, sources, targets)
+	monotone.Alignment{}.Resize(θ, sources, targets)
 	r := rand.New(rand.NewPCG(uint64(n), uint64(m)))
 	for k := range θ.Parts {
 		for i := range θ.Parts[k].Values {

@@ -19,6 +19,7 @@ var shares = map[string]struct{ ofMax, ofExp float64 }{
 	"graph with cuts":               {0.047, 0},
 	"matching":                      {0.00086, 0},
 	"monotone alignment":            {0.029, 0.024},
+	"monotone alignment with moves": {0.23, 0.27},
 	"non-projective tree":           {0.26, 0.13},
 	"PCFG":                          {0.1, 0.2},
 	"projective tree":               {0.26, 0.10},

@@ -3,6 +3,7 @@ package registry
 import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/chart"
 	"github.com/dsp-go/dsp/oracles/choice"
 	"github.com/dsp-go/dsp/oracles/constituent"
 	"github.com/dsp-go/dsp/oracles/cut"
@@ -42,7 +43,10 @@ func init() {
 		Small: constituents.Small, Chart: constituent.Declare})
 	// Paths through the pairs of two sequences.
 	builtin(Kind{Structure: monotone.Alignment{}, Oracle: func() oracles.Maximiser { return align.New() },
-		Small: monotone.Small, Chart: align.Declare})
+		Small: monotone.Alignment{}.Small, Chart: align.Declare})
+	moves := monotone.Alignment{Moves: true}
+	builtin(Kind{Structure: moves, Oracle: func() oracles.Maximiser { return chart.New(align.Declare) },
+		Small: moves.Small, Chart: align.Declare})
 	// Derivations of sentences by grammars.
 	builtin(Kind{Structure: pcfg.Tree{}, Oracle: func() oracles.Maximiser { return grammars.New() }, Small: pcfg.Small,
 		Chart: grammars.Declare})

@@ -28,7 +28,7 @@ func (p *Spans) Best(value func(s segments.Segment) float64, weight float64) []s
 				if t == 0 {
 					break
 				}
-				step := float64(transitions[x*labels+y])
+				step := float64(transitions[shape.Step(int32(x), segments.Segment{First: t, Label: int32(y)})])
 				if v := closed[at-y-labels+x] + weight*step; !math.IsInf(step, -1) && v > before[at] {
 					before[at], from[at] = v, x
 				}

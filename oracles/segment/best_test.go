@@ -44,7 +44,7 @@ func TestBestSegments(t *testing.T) {
 				s := segments.ShapeOf(θ.Parts)
 				for k, g := range all {
 					if sum += value(g); k > 0 {
-						sum += weight * float64(θ.Parts[2].Values[int(all[k-1].Label)*s.Labels+int(g.Label)])
+						sum += weight * float64(θ.Parts[2].Of(b)[s.Step(all[k-1].Label, g)])
 					}
 				}
 				return sum
@@ -78,7 +78,7 @@ func TestBestSegments(t *testing.T) {
 					}
 				}
 				if score += p.Score(g); k > 0 {
-					score += float64(θ.Parts[2].Values[int(best[k-1].Label)*segments.ShapeOf(θ.Parts).Labels+int(g.Label)])
+					score += float64(θ.Parts[2].Of(b)[segments.ShapeOf(θ.Parts).Step(best[k-1].Label, g)])
 				}
 			}
 			if got := θ.Score(b, tags); at != len(tags) || math.IsInf(got, -1) {

@@ -9,7 +9,7 @@ import (
 // Declare declares the derivations of segments (chart.Declare), from the first position to the last. Cells have a label
 // y, and those of a segment the number l of its positions so far:
 //
-//	before_t(y) = ⊕_{y'} after_{t−1}(y') + transition(y', y),   before_0(y) = 0
+//	before_t(y) = ⊕_{y'} after_{t−1}(y') + transition_t(y', y),   before_0(y) = 0
 //	open_t(1,y) = before_t(y) + node_t(begin y)
 //	open_t(l,y) = open_{t−1}(l−1, y) + node_t(continue y)
 //	after_t(y)  = ⊕_l open_t(l,y) + length(l,y) + segment_t(l,y), and end_t(y)
@@ -19,6 +19,10 @@ func Declare(c *chart.Chart, θ *structured.Potentials, b int) {
 	node, length, transition := c.Part(0), c.Part(1), c.Part(2)
 	// Where open_t(l,y) is, from the cell of l = 1 and y = 0.
 	row := func(l int) int { return s.Labels*min(l-1, 1) + longer*max(l-2, 0) }
+	each := 0
+	if s.PerPosition {
+		each = s.Labels * s.Labels
+	}
 	before, open := 0, 0 // cells before_t(0), and open_{t−1}(1,0)
 	for t := range n {
 		here, longest := node+t*s.Tags, min(s.Longest, t+1)
@@ -70,7 +74,7 @@ func Declare(c *chart.Chart, θ *structured.Potentials, b int) {
 		}
 		before = c.Cells(s.Labels)
 		c.Sum(chart.Terms{
-			Count: s.Labels, Weight: chart.Run{At: transition, PerCell: 1, PerTerm: s.Labels},
+			Count: s.Labels, Weight: chart.Run{At: transition + (t+1)*each, PerCell: 1, PerTerm: s.Labels},
 			First: chart.Run{At: after, PerTerm: 1},
 		})
 	}

@@ -43,7 +43,11 @@ const leastSum = 1e-200
 
 // weigh prepares the weights of transitions, E_{y'}(y) = exp(transition(y', y) − top_y), with the largest transition
 // into y as top_y.
+// Transitions that differ from position to position have none: they take as many exponentials as sums of logarithms.
 func (o *Oracle) weigh() {
+	if o.s.PerPosition {
+		return
+	}
 	o.weight, o.top = vec.Grow(o.weight, len(o.transition)), vec.Grow(o.top, o.stride)
 	o.w, o.rates = vec.Grow(o.w, o.stride), vec.Grow(o.rates, o.stride)
 	o.k.bestSteps(o.top, o.zeros(), o.transition, o.s.Labels)
@@ -67,7 +71,7 @@ func (o *Oracle) zeros() []float64 {
 // − m)·E_{y'}(y), where m is the largest α. That costs Y exponentials instead of Y², but is wrong where S_y is tiny:
 // then the sum is one of logarithms. o.sum holds S.
 func (o *Oracle) steps(β, α []float64) bool {
-	if m := α[argmax(α)]; m > minusInf {
+	if m := α[argmax(α)]; m > minusInf && o.own == nil {
 		o.k.exps(o.w, α, m)
 		o.k.weigh(o.sum, o.w, o.weight, o.s.Labels)
 		byWeights := true
@@ -98,6 +102,7 @@ func (o *Oracle) sums() {
 			clear(β)
 		} else {
 			before = o.row(o.reach, t-1)
+			o.enter(t)
 			o.byWeights[t] = o.steps(β, o.row(o.α, t-1))
 		}
 		o.step(t, before, reach)
@@ -169,7 +174,12 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 		ending := o.ending
 		if t < o.n-1 {
 			clear(ending)
+			o.enter(t + 1)
 			o.spread(ending, o.row(o.α, t), t+1)
+			if o.own != nil {
+				o.keepEdges(u.Parts[2].Of(b)[(t+1)*y*y:])
+				clear(o.edges)
+			}
 		}
 		if o.keepsEnds {
 			copy(o.row(o.allEnds, t), ending)
@@ -223,8 +233,16 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 	case o.gold.known:
 		u.Parts[len(u.Parts)-1].Of(b)[0] = o.expectedWrong(right)
 	}
+	if o.own == nil {
+		o.keepEdges(u.Parts[2].Of(b))
+	}
+}
+
+// keepEdges writes the marginals of transitions.
+func (o *Oracle) keepEdges(to []float32) {
+	y := o.s.Labels
 	for from := range y {
-		narrow(u.Parts[2].Of(b)[from*y:(from+1)*y], o.row(o.edges, from))
+		narrow(to[from*y:(from+1)*y], o.row(o.edges, from))
 	}
 }
 
@@ -293,7 +311,7 @@ func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 
 	if μ == 0 {
 		return 2 * operations * oracles.Double * n * size
 	}
-	y, l := float64(len(θ.Parts[2].Values)), float64(len(θ.Parts[1].Values))
+	y, l := float64(θ.Parts[2].Width), float64(len(θ.Parts[1].Values))
 	logs := 2 * n * math.Log(1+y+l)
 	return oracles.Double * (operations*n*(size+μ*logs) + μ*(n+1)*(2*(y+l)+64))
 }

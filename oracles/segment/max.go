@@ -40,6 +40,7 @@ func (o *Oracle) forward() {
 		if t == 0 {
 			clear(o.β)
 		} else {
+			o.enter(t)
 			o.k.bestSteps(o.β, o.row(o.α, t-1), o.transition, o.s.Labels)
 		}
 		o.step(t, o.reach, o.reach)
@@ -90,7 +91,7 @@ func (o *Oracle) bestLength(t, y int) int {
 func (o *Oracle) bestLabel(s, y int) int {
 	best, score := 0, math.Inf(-1)
 	for from := range o.s.Labels {
-		if v := o.α[(s-1)*o.stride+from] + o.transition[from*o.stride+y]; v > score {
+		if v := o.α[(s-1)*o.stride+from] + o.stepScore(s, from, y); v > score {
 			best, score = from, v
 		}
 	}

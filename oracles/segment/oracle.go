@@ -42,13 +42,14 @@ type Oracle struct {
 	priced     []float64 // its memory, if that is something
 	whole      []float32 // scores of the current sequence's segments as a whole, in the rows of segments.Row, or nil
 	joint      []float64 // [L×stride] lengths of a position: the sum of both, and what a direct oracle adds
-	transition []float64 // [Y×stride]
+	transition []float64 // [Y×stride]; where they differ from position to position, those that enter read last
 	rate       float64   // 1/μ; 1 for Max
 
 	guard oracles.Guard
 	gold  gold
 
 	node, ends []float32 // of the current sequence: [T×tags], and [T×Y] or nil
+	own        []float32 // its transitions [T×Y·Y], or nil
 	n          int       // T
 
 	direct bool // P is 0 in the current sequence (direct.go)
@@ -86,7 +87,10 @@ func (o *Oracle) prepare(θ *structured.Potentials, rate float64) {
 	o.s = segments.ShapeOf(θ.Parts)
 	o.stride, o.rate = (o.s.Labels+lanes-1)/lanes*lanes, rate
 	o.base = o.widen(o.base, θ.Parts[1].Values, o.s.Longest)
-	o.transition = o.widen(o.transition, θ.Parts[2].Values, o.s.Labels)
+	o.transition = vec.Grow(o.transition, o.s.Labels*o.stride)
+	if !o.s.PerPosition {
+		o.transition = o.widen(o.transition, θ.Parts[2].Values, o.s.Labels)
+	}
 	for _, row := range []*[]float64{&o.p, &o.begin, &o.add, &o.sum, &o.inside} {
 		*row = vec.Grow(*row, o.stride)
 		clear(*row)
@@ -111,7 +115,10 @@ func (o *Oracle) widen(to []float64, from []float32, rows int) []float64 {
 
 // open reads example b. It reports whether its potentials are valid.
 func (o *Oracle) open(θ *structured.Potentials, b int) bool {
-	o.node, o.ends, o.whole = θ.Parts[0].Of(b), nil, nil
+	o.node, o.ends, o.whole, o.own = θ.Parts[0].Of(b), nil, nil, nil
+	if o.s.PerPosition {
+		o.own = θ.Parts[2].Of(b)
+	}
 	if o.s.End > 0 {
 		o.ends = θ.Parts[o.s.End].Of(b)
 	}
@@ -156,6 +163,22 @@ func (o *Oracle) step(t int, before, reach []float64) {
 			o.add[j] += float64(o.ends[t*y+j]) * o.rate
 		}
 	}
+}
+
+// enter makes transition the scores of the steps into position t, where these differ.
+func (o *Oracle) enter(t int) {
+	if o.own != nil {
+		size := o.s.Labels * o.s.Labels
+		o.transition = o.widen(o.transition, o.own[t*size:(t+1)*size], o.s.Labels)
+	}
+}
+
+// stepScore returns the score of the step into position t from a label to another one.
+func (o *Oracle) stepScore(t, from, to int) float64 {
+	if o.own != nil {
+		return float64(o.own[(t*o.s.Labels+from)*o.s.Labels+to]) * o.rate
+	}
+	return o.transition[from*o.stride+to]
 }
 
 // continues reports whether a segment with label y may continue at position t.

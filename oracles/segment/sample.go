@@ -49,7 +49,7 @@ func (o *Oracle) draw(tags []int32, r *oracles.Draws) {
 		}
 		t = first - 1
 		for from, α := range o.row(o.α, t)[:o.s.Labels] {
-			labels[from] = α + o.transition[from*o.stride+y]
+			labels[from] = α + o.stepScore(first, from, y)
 		}
 		y = o.pick(labels, r)
 	}

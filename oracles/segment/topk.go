@@ -105,7 +105,7 @@ func (r *ranking) place(o *Oracle, number int) int32 {
 		}
 	case ofFollowing:
 		for from := range o.s.Labels {
-			c.offers = append(c.offers, o.α[(t-1)*o.stride+from]+o.transition[from*o.stride+y])
+			c.offers = append(c.offers, o.α[(t-1)*o.stride+from]+o.stepScore(t, from, y))
 		}
 	}
 	c.ranks = vec.Grow(c.ranks, len(c.offers))

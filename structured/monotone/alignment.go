@@ -15,30 +15,41 @@ import (
 // An output has n+m−1 numbers, one for each d = i+j: 1 + i if the path has a pair (i, j) with that sum, 0 if it steps
 // over it by ↘. There are no outputs without source or target items: such an example has no numbers.
 //
-// Potentials have two parts:
+// Potentials have two parts, or three:
 //
 //	"pair" [n·m×1]  a score of each pair, in row i·m + j
 //	"step" [n×2]    a score of ↓ and one of ↘, for each source item that the step goes on to; row 0 has no effect
+//	"move" [n·m×3]  a score of ↓, one of ↘ and one of →, for each pair that the step goes on to; row 0 has no effect
 //
-// A score of → would change nothing: a path with D steps ↘ has m−1−D steps →, so it is the same as less for each ↘.
-type Alignment struct{}
+// A score of → in "step" would change nothing: a path with D steps ↘ has m−1−D steps →, so it is the same as less for
+// each ↘.
+type Alignment struct {
+	Moves bool // there is a part "move"
+}
 
-// The parts of the potentials, and the entries of a row of steps.
+// The parts of the potentials, and the entries of a row of steps, of which the first two have scores, and of moves.
 const (
 	pairs = iota
 	steps
+	moves
 )
 
 const (
 	Down     = iota // ↓
 	Diagonal        // ↘
+	Right           // →
+	Directions
 )
 
 // Form returns the form of the potentials.
-func Form() structured.Form {
-	return structured.Form{Structure: Alignment{}, Parts: []structured.Shape{
+func (a Alignment) Form() structured.Form {
+	form := structured.Form{Structure: a, Parts: []structured.Shape{
 		{Name: "pair", Rows: structured.Pairs, Width: 1}, {Name: "step", Rows: structured.Sources, Width: 2},
 	}}
+	if a.Moves {
+		form.Parts = append(form.Parts, structured.Shape{Name: "move", Rows: structured.Pairs, Width: Directions})
+	}
+	return form
 }
 
 // Numbers returns the length of the outputs of an example with n source and m target items.
@@ -104,7 +115,7 @@ func Valid(y []int32, n, m int) bool {
 }
 
 // walk visits the entries of the parts that an output uses.
-func walk(y []int32, m int, visit func(part, entry int)) {
+func (a Alignment) walk(y []int32, m int, visit func(part, entry int)) {
 	before := 0
 	for d, number := range y {
 		if number == 0 {
@@ -112,38 +123,48 @@ func walk(y []int32, m int, visit func(part, entry int)) {
 		}
 		i := int(number) - 1
 		visit(pairs, i*m+d-i)
+		by := Down
 		switch {
-		case i == before: // the first pair, or →
+		case i == before:
+			by = Right
 		case y[d-1] == 0:
-			visit(steps, 2*i+Diagonal)
-		default:
-			visit(steps, 2*i+Down)
+			by = Diagonal
+		}
+		if by != Right {
+			visit(steps, 2*i+by)
+		}
+		if a.Moves && d > 0 {
+			visit(moves, (i*m+d-i)*Directions+by)
 		}
 		before = i
 	}
 }
 
-func (Alignment) Name() string { return "monotone alignment" }
+func (a Alignment) Name() string {
+	if a.Moves {
+		return "monotone alignment with moves"
+	}
+	return "monotone alignment"
+}
 
-func (Alignment) Score(θ *structured.Potentials, b int, y []int32) float64 {
+func (a Alignment) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	_, m := Sizes(θ.Parts, b)
 	if len(y) > 0 && y[0] == 0 {
 		return math.Inf(-1) // what an oracle leaves where there is no output
 	}
-	of, sum := [2][]float32{θ.Parts[pairs].Of(b), θ.Parts[steps].Of(b)}, 0.0
-	walk(y, m, func(part, entry int) { sum += float64(of[part][entry]) })
+	sum := 0.0
+	a.walk(y, m, func(part, entry int) { sum += float64(θ.Parts[part].Of(b)[entry]) })
 	return sum
 }
 
-func (Alignment) Add(u *structured.Marginals, b int, y []int32, c float32) {
+func (a Alignment) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	_, m := Sizes(u.Parts, b)
-	of := [2][]float32{u.Parts[pairs].Of(b), u.Parts[steps].Of(b)}
-	walk(y, m, func(part, entry int) { of[part][entry] += c })
+	a.walk(y, m, func(part, entry int) { u.Parts[part].Of(b)[entry] += c })
 }
 
 // SkipsRows implements structured.RowSkipper: a path has few of the pairs, and one step to every source item but the
 // first.
-func (Alignment) SkipsRows(part int) bool { return part == pairs }
+func (Alignment) SkipsRows(part int) bool { return part != steps }
 
 // Locate implements structured.Locator: the pairs.
 func (Alignment) Locate(θ *structured.Potentials, y []int32, visit func(part, entry int, label int32)) {
@@ -176,7 +197,9 @@ func (Alignment) Raise(θ *structured.Potentials, b int, y []int32, c float32) {
 // costs 1 − p, and spares p that it would cost to lack it.
 func (Alignment) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	θ.SetAllowed(pairs, func(k int) float32 { return 2*u.Parts[pairs].Values[k] - 1 })
-	θ.SetAllowed(steps, func(int) float32 { return 0 })
+	for k := steps; k < len(θ.Parts); k++ {
+		θ.SetAllowed(k, func(int) float32 { return 0 })
+	}
 }
 
 // LogOutputs implements structured.Structure. Paths with k steps ↘ are counted by the order of their n+m−2−k steps:

@@ -9,9 +9,9 @@ import (
 
 func TestContract(t *testing.T) { oracletest.RunStructures(t, monotone.Alignment{}) }
 
-// Of the pairs outputs read some rows alone, and of the steps every row but one.
+// Of the pairs and of their moves outputs read some rows alone, and of the steps every row but one.
 func TestSkipsRows(t *testing.T) {
-	if s := (monotone.Alignment{}); !s.SkipsRows(0) || s.SkipsRows(1) {
-		t.Errorf("pairs %v, steps %v", s.SkipsRows(0), s.SkipsRows(1))
+	if s := (monotone.Alignment{}); !s.SkipsRows(0) || s.SkipsRows(1) || !s.SkipsRows(2) {
+		t.Errorf("pairs %v, steps %v, moves %v", s.SkipsRows(0), s.SkipsRows(1), s.SkipsRows(2))
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // Small draws the form of potentials of a few examples that are small enough to enumerate: at most 5 source and 5
 // target items, some with none of either.
-func Small(r *rand.Rand) *structured.Potentials {
+func (a Alignment) Small(r *rand.Rand) *structured.Potentials {
 	var sources, targets []int
 	for range 1 + r.IntN(3) {
 		n, m := r.IntN(6), r.IntN(6)
@@ -18,19 +18,19 @@ func Small(r *rand.Rand) *structured.Potentials {
 		sources, targets = append(sources, n), append(targets, m)
 	}
 	θ := new(structured.Potentials)
-	Resize(θ, sources, targets)
+	a.Resize(θ, sources, targets)
 	return θ
 }
 
 // Resize gives θ the form of a batch of alignments, with the numbers of source and of target items of each example, and
 // reuses its memory. The values are undefined.
-func Resize(θ *structured.Potentials, sources, targets []int) {
+func (a Alignment) Resize(θ *structured.Potentials, sources, targets []int) {
 	outputs, rows, items := []int{0}, []int{0}, []int{0}
 	for b, n := range sources {
 		outputs, rows, items = append(outputs, outputs[b]+Numbers(n, targets[b])), append(rows, rows[b]+n*targets[b]),
 			append(items, items[b]+n)
 	}
-	θ.Reshape(Form(), outputs, func(table string) []int {
+	θ.Reshape(a.Form(), outputs, func(table string) []int {
 		if table == structured.Pairs {
 			return rows
 		}

@@ -111,7 +111,8 @@ func SmallCounted(r *rand.Rand) *structured.Potentials {
 	θ := Small(r)
 	s := ShapeOf(θ.Parts)
 	offsets := θ.Outputs
-	θ.Reshape(CountedForm(s.Tags, s.Longest, Optional{s.End > 0, s.Whole > 0}), offsets, rowsOf(offsets, s.Longest))
+	form := CountedForm(s.Tags, s.Longest, Optional{s.End > 0, s.Whole > 0, s.PerPosition})
+	θ.Reshape(form, offsets, rowsOf(offsets, s.Longest))
 	for b := range θ.Len() {
 		var gold []int32
 		for n := offsets[b+1] - offsets[b]; len(gold) < n; {

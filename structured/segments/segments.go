@@ -20,7 +20,8 @@ import (
 //
 //	"node" [T×tags]         a score of each tag, as for chains
 //	"length" tied [L×Y]     a score of each length 1…L, for each label
-//	"transition" tied [Y×Y] a score of two segments that follow each other, from the label of the row to that of the column
+//	"transition" tied [Y×Y] a score of two segments that follow each other, from the label of the row to that of the
+//	                        column; or [T×Y·Y], one for the position where the later one begins (row 0 has no effect)
 //	"end" [T×Y]             a score of the last position of a segment with each label; it may be missing
 //	"segment" [Row(T, 1)×Y] a score of each segment as a whole, with each label, in the rows of Row; it may be missing
 //
@@ -51,8 +52,9 @@ const (
 // Labels returns Y, the number of labels of so many tags.
 func Labels(tags int) int { return (tags + 1) / 2 }
 
-// Optional says which of the parts that may be missing there are.
-type Optional struct{ Ends, Whole bool }
+// Optional says which of the parts that may be missing there are, and whether transitions differ from position to
+// position.
+type Optional struct{ Ends, Whole, PerPosition bool }
 
 // Form returns the form of the potentials for a number of tags and segments of at most longest positions.
 func Form(tags, longest int, with Optional) structured.Form {
@@ -61,6 +63,9 @@ func Form(tags, longest int, with Optional) structured.Form {
 		{Name: "node", Rows: structured.Positions, Width: tags},
 		{Name: "length", Rows: structured.Tied, Width: longest * y},
 		{Name: "transition", Rows: structured.Tied, Width: y * y},
+	}
+	if with.PerPosition {
+		parts[transition].Rows = structured.Positions
 	}
 	if with.Ends {
 		parts = append(parts, structured.Shape{Name: "end", Rows: structured.Positions, Width: y})
@@ -75,11 +80,12 @@ func Form(tags, longest int, with Optional) structured.Form {
 type Shape struct {
 	Tags, Labels, Longest int
 	End, Whole            int // numbers of the parts "end" and "segment", 0 where they are missing
+	PerPosition           bool
 }
 
 // ShapeOf returns the shape of the parts of potentials or marginals.
 func ShapeOf(parts []structured.Part) Shape {
-	s := Shape{Tags: parts[node].Width}
+	s := Shape{Tags: parts[node].Width, PerPosition: parts[transition].Rows == structured.Positions}
 	for k := transition + 1; k < len(parts); k++ {
 		switch parts[k].Rows {
 		case structured.Positions:
@@ -152,6 +158,15 @@ func (s Shape) entry(g Segment) int {
 	return Row(g.Last, g.Last-g.First+1, s.Longest)*s.Labels + int(g.Label)
 }
 
+// Step returns where a segment after one with another label has its score in an example's part "transition".
+func (s Shape) Step(before int32, g Segment) int {
+	row := 0
+	if s.PerPosition {
+		row = g.First
+	}
+	return (row*s.Labels+int(before))*s.Labels + int(g.Label)
+}
+
 // Offsets returns the offsets of the rows of the part "segment", given those of the positions.
 func Offsets(positions []int, longest int) []int {
 	rows := make([]int, len(positions))
@@ -169,7 +184,7 @@ func (Segments) Score(θ *structured.Potentials, b int, tags []int32) float64 {
 	if !s.Valid(tags) {
 		return math.Inf(-1)
 	}
-	nodes, lengths, transitions, sum := θ.Parts[node].Of(b), θ.Parts[length].Values, θ.Parts[transition].Values, 0.0
+	nodes, lengths, transitions, sum := θ.Parts[node].Of(b), θ.Parts[length].Values, θ.Parts[transition].Of(b), 0.0
 	for t, tag := range tags {
 		sum += float64(nodes[t*s.Tags+int(tag)])
 	}
@@ -177,7 +192,7 @@ func (Segments) Score(θ *structured.Potentials, b int, tags []int32) float64 {
 	Each(tags, func(g Segment) {
 		sum += float64(lengths[(g.Last-g.First)*s.Labels+int(g.Label)])
 		if before >= 0 {
-			sum += float64(transitions[int(before)*s.Labels+int(g.Label)])
+			sum += float64(transitions[s.Step(before, g)])
 		}
 		if s.End > 0 {
 			sum += float64(θ.Parts[s.End].Of(b)[g.Last*s.Labels+int(g.Label)])
@@ -200,7 +215,7 @@ func (Segments) Add(u *structured.Marginals, b int, tags []int32, c float32) {
 	Each(tags, func(g Segment) {
 		lengths[(g.Last-g.First)*s.Labels+int(g.Label)] += c
 		if before >= 0 {
-			transitions[int(before)*s.Labels+int(g.Label)] += c
+			transitions[s.Step(before, g)] += c
 		}
 		if s.End > 0 {
 			u.Parts[s.End].Of(b)[g.Last*s.Labels+int(g.Label)] += c

@@ -7,7 +7,8 @@ import (
 )
 
 // Small draws the form of a few sequences that are small enough to enumerate: at most 3 labels, segments of at most 4
-// positions, with or without scores of last positions and of whole segments. Some sequences are empty.
+// positions, with or without scores of last positions and of whole
+// segments, and transitions per position. Some sequences are empty.
 func Small(r *rand.Rand) *structured.Potentials {
 	tags := 1 + r.IntN(6)
 	most := []int{0, 7, 7, 6, 5, 4, 4}[tags]
@@ -17,7 +18,8 @@ func Small(r *rand.Rand) *structured.Potentials {
 	}
 	θ := new(structured.Potentials)
 	longest := 1 + r.IntN(4)
-	θ.Reshape(Form(tags, longest, Optional{r.IntN(2) == 0, r.IntN(2) == 0}), offsets, rowsOf(offsets, longest))
+	with := Optional{r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0}
+	θ.Reshape(Form(tags, longest, with), offsets, rowsOf(offsets, longest))
 	return θ
 }
 

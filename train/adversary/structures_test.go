@@ -310,7 +310,7 @@ func alignmentsOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.
 		pairs.Offsets, sources.Offsets = append(pairs.Offsets, pairs.Offsets[i]+rows*columns), append(sources.Offsets, sources.Offsets[i]+rows)
 	}
 	pairs.Attributes = attributesOf(r, rowsOf(r, pairs.Offsets[n], inputs, spoil))
-	return sparse.New(monotone.Form(), []sparse.Part{{Attributes: inputs, Weights: "pairs"}, {Bias: "steps"}}), d
+	return sparse.New(monotone.Alignment{}.Form(), []sparse.Part{{Attributes: inputs, Weights: "pairs"}, {Bias: "steps"}}), d
 }
 
 // segmentsOf draws sequences of up to 4 positions in segments of one label, of up to 2 positions, and positions outside. Positions, last positions and whole

@@ -32,7 +32,10 @@ func settingsOf(θ *structured.Potentials) Settings {
 		s.PerPosition = θ.Parts[1].Offsets != nil
 	case segments.Segments, segments.Counted:
 		shape := segments.ShapeOf(θ.Parts)
-		s = Settings{Structure: s.Structure, Tags: shape.Tags, Longest: shape.Longest, Ends: shape.End > 0, Whole: shape.Whole > 0}
+		s = Settings{
+			Structure: s.Structure, Tags: shape.Tags, Longest: shape.Longest,
+			Ends: shape.End > 0, Whole: shape.Whole > 0, PerPosition: shape.PerPosition,
+		}
 	case trees.SpanningTree:
 		s.Labels = θ.Parts[1].Width
 	case graphs.Pairwise:
@@ -47,7 +50,9 @@ func settingsOf(θ *structured.Potentials) Settings {
 	case pcfg.Tree:
 		n, m := pcfg.Sizes(θ.Parts)
 		s = Settings{Structure: s.Structure, Nonterminals: n, Preterminals: m, PerExample: θ.Parts[2].Offsets != nil}
-	case matchings.Matching, monotone.Alignment, choices.Choice:
+	case monotone.Alignment:
+		s = Settings{Structure: monotone.Alignment{}.Name(), Moves: of.Moves}
+	case matchings.Matching, choices.Choice:
 		s.Labels = 0
 	}
 	return s

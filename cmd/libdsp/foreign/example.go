@@ -29,6 +29,11 @@ func (e example) expect(k, rows int) error {
 
 func checkSegments(e example) error {
 	shape := segments.ShapeOf(e.parts)
+	if shape.PerPosition {
+		if err := e.expect(2, e.numbers); err != nil {
+			return err
+		}
+	}
 	if shape.End > 0 {
 		if err := e.expect(shape.End, e.numbers); err != nil {
 			return err
@@ -92,6 +97,11 @@ func checkMatching(e example) error {
 
 func checkMonotone(e example) error {
 	n, pairs := e.rows(1), e.rows(0)
+	if e.form.Settings.Moves {
+		if err := e.expect(2, pairs); err != nil {
+			return err
+		}
+	}
 	if n == 0 && pairs > 0 || n > 0 && pairs%n != 0 {
 		return fmt.Errorf("%d pairs of %d sources, expected as many for each source", pairs, n)
 	}

@@ -37,6 +37,7 @@ type Settings struct {
 	Ends        bool `json:"ends"`         // segments have the part "end", chains "start" and "end"
 	Whole       bool `json:"whole"`        // segments have the part "segment"
 	PerPosition bool `json:"per_position"` // transitions differ from position to position
+	Moves       bool `json:"moves"`        // monotone alignments have the part "move"
 
 	Nonterminals int  `json:"nonterminals"` // of a grammar
 	Preterminals int  `json:"preterminals"`
@@ -99,14 +100,14 @@ func init() {
 		if counted {
 			name, of = segments.Counted{}.Name(), segments.CountedForm
 		}
-		declare(name, "tags longest ends whole", func(s Settings) (structured.Form, error) {
+		declare(name, "tags longest ends whole per_position", func(s Settings) (structured.Form, error) {
 			if err := sizes("tags", s.Tags, 2); err != nil {
 				return structured.Form{}, err
 			}
 			if s.Longest < 1 || s.Longest > mostNumbers/s.Tags {
 				return structured.Form{}, fmt.Errorf("longest is %d, expected 1 to %d", s.Longest, mostNumbers/s.Tags)
 			}
-			return of(s.Tags, s.Longest, segments.Optional{Ends: s.Ends, Whole: s.Whole}), nil
+			return of(s.Tags, s.Longest, segments.Optional{Ends: s.Ends, Whole: s.Whole, PerPosition: s.PerPosition}), nil
 		}, checkSegments, segmentOutput)
 	}
 	declare("transcript", "labels", func(s Settings) (structured.Form, error) {
@@ -154,7 +155,9 @@ func init() {
 	declare("complete matching", "", func(Settings) (structured.Form, error) {
 		return matchings.Matching{Complete: true}.Form(), nil
 	}, checkMatching, matchingOutput)
-	declare("monotone alignment", "", func(Settings) (structured.Form, error) { return monotone.Form(), nil }, checkMonotone, monotoneOutput)
+	declare("monotone alignment", "moves", func(s Settings) (structured.Form, error) {
+		return monotone.Alignment{Moves: s.Moves}.Form(), nil
+	}, checkMonotone, monotoneOutput)
 	declare("choice", "", func(Settings) (structured.Form, error) { return choices.Form(), nil }, func(e example) error {
 		if want := min(1, e.rows(0)); e.numbers != want {
 			return fmt.Errorf("an output of %d numbers, expected %d", e.numbers, want)

@@ -95,6 +95,10 @@ func TestLayoutsRefused(t *testing.T) {
 			"3 pairs of 0 sources":        one(0, 3, 0),
 			"for 2 sources and 3 targets": one(monotone.Numbers(2, 3)+1, 6, 2), "1 numbers without sources": one(1, 0, 0),
 		},
+		`{"structure": "monotone alignment", "moves": true}`: {
+			"":                                    one(monotone.Numbers(2, 3), 6, 2, 6),
+			"2 rows of part \"move\", expected 6": one(monotone.Numbers(2, 3), 6, 2, 2),
+		},
 		`{"structure": "graph", "labels": 2}`: {
 			"":                               edges(one(3, 3, 2), nil, [2]int32{0, 2}, [2]int32{2, 1}),
 			"edge 1 joins variables 3 and 0": edges(one(3, 3, 2), nil, [2]int32{0, 2}, [2]int32{3, 0}),

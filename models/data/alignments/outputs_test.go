@@ -43,7 +43,7 @@ func TestPath(t *testing.T) {
 			t.Fatalf("%v is no path through %d by %d pairs", got, n, m)
 		}
 		var θ structured.Potentials
-		monotone.Resize(&θ, []int{n}, []int{m})
+		monotone.Alignment{}.Resize(&θ, []int{n}, []int{m})
 		monotone.Alignment{}.Each(&θ, 0, func(y []int32) {
 			if a, b := worth(got), worth(y); slices.Compare(a[:], b[:]) < 0 {
 				t.Fatalf("%v of %v; path %v is worth %v, and %v is worth %v", kinds, links, got, a, y, b)

@@ -35,7 +35,8 @@ func alignmentMeasures() []measure {
 	var all []measure
 	for _, size := range []struct{ items, examples int }{{20, 64}, {100, 16}} {
 		part := fmt.Sprintf("oracle, monotone alignment, %d by %d items", size.items, size.items)
-		all = append(all, oracleMeasures(part, align.New(), randomPairs(monotone.Resize, size.examples, size.items), names)...)
+		pairs := randomPairs(monotone.Alignment{}.Resize, size.examples, size.items)
+		all = append(all, oracleMeasures(part, align.New(), pairs, names)...)
 	}
 	return all
 }

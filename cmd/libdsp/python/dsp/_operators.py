@@ -22,7 +22,7 @@ if not hasattr(torch.library, "register_vmap"):
 
 _CONTENTS = {"lengths", "mask", "target_lengths", "targets", "ends"}
 _SETTINGS = {"projective", "multiroot", "blank", "inference"}
-_AXES = {"edge": 4, "start": 2, "end": 2, "triple": 4, "transition": 3, "length": 3, "rule": 4, "root": 2}  # unless examples share them
+_AXES = {"edge": 4, "start": 2, "end": 2, "triple": 4, "transition": 4, "length": 3, "rule": 4, "root": 2}  # unless examples share them
 
 
 class Traced:

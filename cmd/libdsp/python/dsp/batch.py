@@ -113,9 +113,9 @@ class Form(_Handle):
     whether exp and loss, top, and sample answer; hessian: whether hessian answers; exact: whether answers are exact and not bounds.
 
     Structures and settings: "chain" (labels, per_position, ends), "second-order chain" (labels), "segmentation" and
-    "counted segmentation" (tags, longest, ends, whole), "transcript" (labels, of which the first is the blank),
+    "counted segmentation" (tags, longest, ends, whole, per_position), "transcript" (labels, of which the first is the blank),
     "projective tree", "non-projective tree" and "projective tree with siblings" (labels, roots), "constituent tree"
-    (labels), "PCFG" (nonterminals, preterminals, per_example), "matching", "complete matching", "monotone alignment",
+    (labels), "PCFG" (nonterminals, preterminals, per_example), "matching", "complete matching", "monotone alignment" (moves),
     "choice", "graph" (labels, edges, types, inference), "window" (height, width, limit).
     """
 

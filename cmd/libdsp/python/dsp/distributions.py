@@ -174,7 +174,8 @@ class SecondOrderChain(Distribution):
 
 class SemiMarkov(Distribution):
     """Sequences divided into labelled segments of at most L positions. segment [B, T, L, Y] scores the segment that ends at position t and has 1 + l
-    positions; transition [Y, Y] two segments in a row. node [B, T, 2·Y] scores tags, and length [L, Y] lengths; both may be missing.
+    positions; transition [Y, Y] two segments in a row, or [B, T, Y, Y] with a table for each position where the second one begins (row 0 has no
+    effect). node [B, T, 2·Y] scores tags, and length [L, Y] lengths; both may be missing.
     Outputs: tags [B, T]; tag 2y begins a segment with label y, and 2y+1 continues it (see segments and tags)."""
 
     def __init__(self, segment, transition, node=None, length=None, lengths=None):
@@ -236,7 +237,8 @@ class PCFG(Distribution):
 
 class Monotone(Distribution):
     """Monotone alignments: paths from pair (0, 0) to the last one by the steps →, ↓ and ↘. pair [B, n, m] scores pairs; step [B, n, 2] scores ↓ and ↘
-    to each source item. Outputs: paths, bool [B, n, m]."""
+    to each source item, or [B, n, m, 3] scores ↓, ↘ and → to each pair, for which answers come from the reference in float64, which takes longer.
+    Outputs: paths, bool [B, n, m]."""
 
     def __init__(self, pair, step=None, lengths=None, target_lengths=None):
         super().__init__(self._layouts.monotone(pair, step, lengths, target_lengths), (pair,) if step is None else (pair, step))

@@ -363,10 +363,12 @@ def second_order_chain(node, edge, triple, lengths=None, mask=None):
 
 @_by_shapes("lengths")
 def semi_markov(segment, transition, node=None, length=None, lengths=None):
-    """segment [B, T, L, Y] of those that end at t and have 1 + l positions; transition [Y, Y]; node [B, T, 2·Y] and length [L, Y], both optional."""
+    """segment [B, T, L, Y] of those that end at t and have 1 + l positions; transition [Y, Y], or [B, T, Y, Y], of which row t scores
+    the step to a segment that begins at t; node [B, T, 2·Y] and length [L, Y], both optional."""
     _shape(segment, "segment", "B", "T", "L", "Y")
     B, T, L, Y = segment.shape
-    _shape(transition, "transition", Y, Y)
+    steps = len(transition.shape) == 4
+    _shape(transition, "transition", *((B, T, Y, Y) if steps else (Y, Y)))
     if node is not None:
         _shape(node, "node", B, T, 2 * Y)
     if length is not None:
@@ -379,7 +381,7 @@ def semi_markov(segment, transition, node=None, length=None, lengths=None):
         inside = (np.arange(T)[None, :, None] < n[:, None, None]) & (np.arange(L)[None, None] <= np.arange(T)[None, :, None])
         index = np.flatnonzero(inside.reshape(-1))
         rows = offsets(inside.sum((1, 2)))
-        shapes, sources = [(B, T, L, Y), (Y, Y)], [2, 3]
+        shapes = [(B, T, L, Y), (B, T, Y, Y) if steps else (Y, Y)]
         for x, shape in (node, (B, T, 2 * Y)), (length, (L, Y)):
             if x is not None:
                 shapes.append(shape)
@@ -391,11 +393,11 @@ def semi_markov(segment, transition, node=None, length=None, lengths=None):
         else:
             parts.append(Part(None, 2 * Y, zeros=int(o[-1])))
         parts.append(Part(place, L * Y, tied=True) if length is not None else Part(None, L * Y, tied=True, zeros=1))
-        parts += [Part(1, Y * Y, tied=True), Part(0, Y, index)]
-        form = Form("segmentation", tags=2 * Y, longest=L, whole=True)
-        return Layout(Batch(form, o, [o, None, None, rows]), parts, shapes, lambda y: at.take(y, "tags"), at.pad)
+        parts += [Part(1, Y * Y, at.index if steps else None, not steps), Part(0, Y, index)]
+        form = Form("segmentation", tags=2 * Y, longest=L, whole=True, **({"per_position": True} if steps else {}))
+        return Layout(Batch(form, o, [o, None, o if steps else None, rows]), parts, shapes, lambda y: at.take(y, "tags"), at.pad)
 
-    return _kept(("segments", L, Y, node is not None, length is not None, at.key), make)
+    return _kept(("segments", L, Y, steps, node is not None, length is not None, at.key), make)
 
 
 @_by_shapes("lengths")
@@ -534,11 +536,12 @@ def pcfg(terminal, rule, root, span=None, lengths=None):
 
 @_by_shapes("lengths", "target_lengths")
 def monotone(pair, step=None, lengths=None, target_lengths=None):
-    """pair [B, n, m] of source and target items; step [B, n, 2]: ↓ and ↘ to each source item."""
+    """pair [B, n, m] of source and target items; step [B, n, 2]: ↓ and ↘ to each source item, or [B, n, m, 3]: ↓, ↘ and → to each pair."""
     _shape(pair, "pair", "B", "n", "m")
     B, n, m = pair.shape
+    moves = step is not None and len(step.shape) == 4
     if step is not None:
-        _shape(step, "step", B, n, 2)
+        _shape(step, "step", *((B, n, m, 3) if moves else (B, n, 2)))
     source, target = Positions(B, n, lengths), Positions(B, m, target_lengths)
 
     def make():
@@ -549,7 +552,11 @@ def monotone(pair, step=None, lengths=None, target_lengths=None):
         numbers = np.where(s > 0, s + t - 1, 0)
         where, o = offsets(numbers), offsets(s * t)
         in_step = None if (s == n).all() else np.flatnonzero((np.arange(n) < s[:, None]).reshape(-1))
-        parts = [Part(0, 1, index), Part(1, 2, in_step) if step is not None else Part(None, 2, zeros=int(s.sum()))]
+        parts = [Part(0, 1, index), Part(None, 2, zeros=int(s.sum())) if moves or step is None else Part(1, 2, in_step)]
+        rows = [o, offsets(s)]
+        if moves:
+            parts.append(Part(1, 3, index))
+            rows.append(o)
 
         def encode(y):
             y = host(y).astype(bool)
@@ -568,10 +575,11 @@ def monotone(pair, step=None, lengths=None, target_lengths=None):
             out[b[on], y[on] - 1, d[on] - (y[on] - 1)] = True
             return out
 
-        shapes = [(B, n, m)] + ([(B, n, 2)] if step is not None else [])
-        return Layout(Batch(Form("monotone alignment"), where, [o, offsets(s)]), parts, shapes, encode, decode)
+        shapes = [(B, n, m)] + ([(B, n, m, 3) if moves else (B, n, 2)] if step is not None else [])
+        form = Form("monotone alignment", **({"moves": True} if moves else {}))
+        return Layout(Batch(form, where, rows), parts, shapes, encode, decode)
 
-    return _kept(("monotone", step is not None, source.key, target.key), make)
+    return _kept(("monotone", step is not None, moves, source.key, target.key), make)
 
 
 @_by_shapes("lengths", "target_lengths")

@@ -81,7 +81,8 @@ def second_order_chain(r, style):
 
 def semi_markov(r, style):
     T, L, Y = 4, 3, 2
-    segment, transition = draw(r, style, 2, T, L, Y), draw(r, style, Y, Y)
+    steps = bool(r.integers(2))
+    segment, transition = draw(r, style, 2, T, L, Y), draw(r, style, *((2, T, Y, Y) if steps else (Y, Y)))
     node = draw(r, style, 2, T, 2 * Y) if r.integers(2) else None
     length = draw(r, style, L, Y) if r.integers(2) else None
     lengths = np.array([T, 2])
@@ -91,7 +92,7 @@ def semi_markov(r, style):
         for segments in e.segmentations(lengths[b], L, Y):
             tags = dsp.tags(segments, T)
             assert dsp.segments(tags) == segments
-            u = [np.zeros((T, L, Y)), np.zeros((Y, Y))]
+            u = [np.zeros((T, L, Y)), np.zeros((T, Y, Y) if steps else (Y, Y))]
             u += [np.zeros((T, 2 * Y))] if node is not None else []
             u += [np.zeros((L, Y))] if length is not None else []
             s = 0.0
@@ -105,9 +106,9 @@ def semi_markov(r, style):
                 if length is not None:
                     s += float(length[last - first, y])
                     u[-1][last - first, y] += 1
-            for (_, _, a), (_, _, c) in zip(segments, segments[1:]):
-                s += float(transition[a, c])
-                u[1][a, c] += 1
+            for (_, _, a), (t, _, c) in zip(segments, segments[1:]):
+                s += float(transition[b, t, a, c] if steps else transition[a, c])
+                u[1][(t, a, c) if steps else (a, c)] += 1
             yield tags, s, u
 
     return d, outputs
@@ -193,18 +194,23 @@ def grammars(r, style):
 
 def monotone(r, style):
     n, m = 3, 4
-    pair, step = draw(r, style, 2, n, m), draw(r, style, 2, n, 2) if r.integers(2) else None
+    moves = bool(r.integers(2))
+    pair, step = draw(r, style, 2, n, m), draw(r, style, 2, n, m, 3) if moves else draw(r, style, 2, n, 2) if r.integers(2) else None
     source, target = np.array([n, 2]), np.array([m, 3])
     d = dsp.Monotone(pair, step, source, target)
 
     def outputs(b):
         for path in e.paths(source[b], target[b]):
-            y, s, u = np.zeros((n, m), bool), 0.0, [np.zeros((n, m))] + ([np.zeros((n, 2))] if step is not None else [])
+            y, s, u = np.zeros((n, m), bool), 0.0, [np.zeros((n, m))] + ([np.zeros(step.shape[1:])] if step is not None else [])
             for k, (i, j) in enumerate(path):
                 y[i, j] = True
                 s += float(pair[b, i, j])
                 u[0][i, j] += 1
-                if step is not None and k and path[k - 1][0] < i:
+                if moves and k:
+                    move = {(1, 0): 0, (1, 1): 1, (0, 1): 2}[i - path[k - 1][0], j - path[k - 1][1]]
+                    s += float(step[b, i, j, move])
+                    u[1][i, j, move] += 1
+                elif step is not None and k and path[k - 1][0] < i:
                     diagonal = int(path[k - 1][1] < j)
                     s += float(step[b, i, diagonal])
                     u[1][i, diagonal] += 1
@@ -366,6 +372,33 @@ def test_samples(name):
     for k, w in p.items():
         q = w / total
         assert abs(counts.get(k, 0) - n * q) <= 5 * np.sqrt(n * q * (1 - q)) + 1
+
+
+def test_equal_scores_of_positions():
+    """Scores of their own that are the same at every position are those that positions share: their gradients sum to the shared one."""
+    r = np.random.default_rng(5)
+    segment, transition = draw(r, "normal", 3, 20, 4, 9), draw(r, "normal", 9, 9)
+    lengths = [20, 7, 0]
+    p = dsp.SemiMarkov(segment, transition, lengths=lengths)
+    q = dsp.SemiMarkov(segment, np.broadcast_to(transition, (3, 20, 9, 9)), lengths=lengths)
+    alike(p, q)
+    np.testing.assert_allclose(q.marginals[0], p.marginals[0], atol=1e-6)
+    np.testing.assert_allclose(q.marginals[1].sum(1), p.marginals[1], atol=1e-5)
+    assert (q.marginals[1][:, 0] == 0).all()
+    pair, step = draw(r, "normal", 3, 12, 9), draw(r, "normal", 3, 12, 2)
+    every = np.concatenate([np.broadcast_to(step[:, :, None], (3, 12, 9, 2)), np.zeros((3, 12, 9, 1), np.float32)], 3)
+    p, q = (dsp.Monotone(pair, x, [12, 5, 0], [9, 9, 4]) for x in (step, every))
+    alike(p, q)
+    np.testing.assert_allclose(q.marginals[0], p.marginals[0], atol=1e-6)
+    np.testing.assert_allclose(q.marginals[1][..., :2].sum(2), p.marginals[1], atol=1e-5)
+    assert (q.marginals[1][:, 0, 0] == 0).all() and (q.marginals[1][..., 2] > 0).any()
+
+
+def alike(p, q):
+    """Two distributions over the same outputs answer alike, but for their marginals."""
+    for a, b in zip((p.log_partition, p.max, p.entropy, *p.topk(5)), (q.log_partition, q.max, q.entropy, *q.topk(5))):
+        np.testing.assert_allclose(b, a, atol=1e-4)
+    np.testing.assert_allclose(p.nll(q.sample(1, 3)[0]), q.nll(p.sample(1, 3)[0]), atol=1e-4)
 
 
 def test_kl():

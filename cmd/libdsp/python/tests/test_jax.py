@@ -54,12 +54,14 @@ CHARTS = {
     "steps of their own": (lambda m, n, e: m.LinearChain(n, e, mask=np.array([[1, 1, 0, 1], [0, 1, 1, 1]])), [(2, 4, 3), (2, 4, 3, 3)]),
     "second order": (lambda m, n, e, t: m.SecondOrderChain(n, e, t, lengths=[4, 3]), [(2, 4, 2), (2, 2), (2, 2, 2)]),
     "segments": (lambda m, s, t: m.SemiMarkov(s, t, lengths=[4, 3]), [(2, 4, 2, 2), (2, 2)]),
+    "segments with steps": (lambda m, s, t: m.SemiMarkov(s, t, lengths=[4, 3]), [(2, 4, 2, 2), (2, 4, 2, 2)]),
     "projective trees": (lambda m, a, l: m.DependencyTree(a, l, lengths=[4, 3]), [(2, 4, 5), (2, 4, 5, 2)]),
     "several roots": (lambda m, a: m.DependencyTree(a, multiroot=True), [(2, 3, 3)]),
     "constituents": (lambda m, x: m.Constituents(x, lengths=[4, 2]), [(2, 4, 4, 3)]),
     "grammar": (lambda m, t, r, o: m.PCFG(t, r, o, lengths=[4, 3]), [(2, 4, 2), (2, 4, 4), (2,)]),
     "grammars of examples": (lambda m, t, r, o: m.PCFG(t, r, o), [(2, 3, 2), (2, 2, 4, 4), (2, 2)]),
     "monotone": (lambda m, p, s: m.Monotone(p, s, lengths=[3, 2]), [(2, 3, 4), (2, 3, 2)]),
+    "monotone with moves": (lambda m, p, s: m.Monotone(p, s, lengths=[3, 2]), [(2, 3, 4), (2, 3, 4, 3)]),
 }
 
 
