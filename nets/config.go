@@ -41,7 +41,8 @@ type Config struct {
 	Edges string `yaml:"edges,omitempty" json:"edges,omitempty"`
 	// of a hidden layer over an edge's features and its ends, for graphs; 0: none
 	EdgeUnits int `yaml:"edge-units,omitempty" json:"edge-units,omitempty"`
-	// softplus keeps the edges of graphs submodular, so that cuts are exact; the scores are then not linear in the weights
+	// softplus keeps the edges of graphs submodular, so that cuts are exact; the scores are then not linear in the
+	// weights
 	Submodular string `yaml:"submodular,omitempty" json:"submodular,omitempty"`
 	// of the representations that score arcs, for biaffine
 	ArcUnits int `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`

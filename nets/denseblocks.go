@@ -11,8 +11,8 @@ type DenseBlock struct {
 	Offset     int // in w
 	Dim, Width int
 	Bias       int // offset in w of Width weights that are added to the product; −1: there are none
-	// offset in w of Width weights that are added at an example's first position, and of as many behind them for its last;
-	// −1: there are none
+	// offset in w of Width weights that are added at an example's first position, and of as many behind them for its
+	// last; −1: there are none
 	Ends int
 }
 

@@ -60,8 +60,8 @@ func imageBody(c Config) body {
 			if err != nil {
 				return nil, err
 			}
-			// Pooling comes first: a bias and a monotone activation commute with the maximum, and then have a quarter of the
-			// entries. For GELU and SiLU, which are not monotone, this order is the definition.
+			// Pooling comes first: a bias and a monotone activation commute with the maximum, and then have a quarter
+			// of the entries. For GELU and SiLU, which are not monotone, this order is the definition.
 			if y, err = g.MaxPool(y, height, width); err != nil {
 				return nil, err
 			}

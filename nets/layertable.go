@@ -13,12 +13,13 @@ import (
 // Layer is a row of the table of a network: an op of its program that does real work, with the cheap ones that follow
 // it (biases, activations, masks).
 type Layer struct {
-	// what it computes, from which parameters: "product hidden1.weight", "window 3", the name of an op of the user's own
+	// what it computes, from which parameters: "product hidden1.weight", "window 3", the name of an op of the user's
+	// own
 	Name   string   `json:"name"`
 	With   []string `json:"with"`   // what follows in place: "+ bias", "elu"
 	Params []string `json:"params"` // parameters that it reads
-	// shape of the result; n stands for the positions of a batch, p for pairs of positions or edges, c for characters of
-	// words
+	// shape of the result; n stands for the positions of a batch, p for pairs of positions or edges, c for characters
+	// of words
 	Output  string  `json:"output"`
 	Weights int     `json:"weights"` // numbers in parameters that no earlier layer reads
 	Share   float64 `json:"share"`   // of the time that the potentials of a batch take

@@ -1,8 +1,9 @@
 // Package oracles does inference: given potentials θ it finds best outputs, smoothed maxima and marginals.
 //
-// An oracle serves one structure and implements Maximiser, and as far as the structure allows Ranker and Summer. One whose answers
-// may be bounds implements Relaxed. Smoothing turns the answers (max, top-K, exp) into the value and the marginals that learning
-// needs. Every file holds one algorithm, and every oracle passes one contract suite against enumeration (package oracletest).
+// An oracle serves one structure and implements Maximiser, and as far as the structure allows Ranker and Summer. One
+// whose answers may be bounds implements Relaxed. Smoothing turns the answers (max, top-K, exp) into the value and the
+// marginals that learning needs. Every file holds one algorithm, and every oracle passes one contract suite against
+// enumeration (package oracletest).
 package oracles
 
 import (
@@ -28,8 +29,8 @@ import (
 type (
 	// Maximiser finds the best outputs.
 	Maximiser interface {
-		// Max finds the best output of every example b, y[θ.Outputs[b]:θ.Outputs[b+1]], and its score value[b] = max_y ⟨θ,
-		// 1_y⟩.
+		// Max finds the best output of every example b, y[θ.Outputs[b]:θ.Outputs[b+1]], and its score value[b] = max_y
+		// ⟨θ, 1_y⟩.
 		Max(θ *structured.Potentials, y []int32, value []float64)
 	}
 
@@ -43,17 +44,17 @@ type (
 	// Summer sums over all outputs.
 	Summer interface {
 		Maximiser
-		// Exp computes μ·log Σ_y exp(⟨θ,1_y⟩/μ) in value[b] and its gradient in u (resized to fit): the marginals of the
-		// Gibbs distribution at temperature μ > 0. A nil u skips the marginals.
+		// Exp computes μ·log Σ_y exp(⟨θ,1_y⟩/μ) in value[b] and its gradient in u (resized to fit): the marginals of
+		// the Gibbs distribution at temperature μ > 0. A nil u skips the marginals.
 		Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals)
 	}
 
-	// Gapped is a Summer whose sums are bounds R(θ) = max_u ⟨θ, u⟩ + μH(u) of sums over outputs, with a concave H over an
-	// outer bound of the marginal polytope, and whose marginals u need not be the best ones.
+	// Gapped is a Summer whose sums are bounds R(θ) = max_u ⟨θ, u⟩ + μH(u) of sums over outputs, with a concave H over
+	// an outer bound of the marginal polytope, and whose marginals u need not be the best ones.
 	Gapped interface {
 		Summer
-		// SumGap returns D ≥ 0 for example b of the latest call of Exp with marginals: value[b] ≥ R(θ) ≥ value[b] − D = ⟨θ,
-		// u⟩ + μH(u). It is +∞ if that is known of no D.
+		// SumGap returns D ≥ 0 for example b of the latest call of Exp with marginals: value[b] ≥ R(θ) ≥ value[b] − D =
+		// ⟨θ, u⟩ + μH(u). It is +∞ if that is known of no D.
 		SumGap(b int) float64
 	}
 
@@ -67,15 +68,16 @@ type (
 	}
 
 	// Relaxed is a Maximiser whose answers may come from an outer bound of the marginal polytope, or from a search that
-	// was cut short. The value of Max is then an upper bound of max_y ⟨θ, 1_y⟩, and y some good output whose score may be
-	// lower. The objective that is computed with such values is an upper bound of the objective, and the value of a dual
-	// point, which is made of outputs and their scores, still a lower bound of its optimum.
+	// was cut short. The value of Max is then an upper bound of max_y ⟨θ, 1_y⟩, and y some good output whose score may
+	// be lower. The objective that is computed with such values is an upper bound of the objective, and the value of a
+	// dual point, which is made of outputs and their scores, still a lower bound of its optimum.
 	Relaxed interface {
 		Maximiser
-		// Relaxed returns in what way answers may be inexact, as part of a sentence, or "" if this oracle's are all exact.
+		// Relaxed returns in what way answers may be inexact, as part of a sentence, or "" if this oracle's are all
+		// exact.
 		Relaxed() string
-		// Bound returns, for example b of the latest call of Max or TopK, an upper bound of max_y ⟨θ, 1_y⟩, and whether that
-		// call's outputs are proven to be the best.
+		// Bound returns, for example b of the latest call of Max or TopK, an upper bound of max_y ⟨θ, 1_y⟩, and whether
+		// that call's outputs are proven to be the best.
 		Bound(b int) (upper float64, exact bool)
 	}
 )

@@ -12,11 +12,11 @@ import (
 // errors.
 type Rounder interface {
 	Maximiser
-	// Rounding bounds the rounding error of the value of example b, in the units of the scores. It reads θ once and runs
-	// no recurrence.
+	// Rounding bounds the rounding error of the value of example b, in the units of the scores. It reads θ once and
+	// runs no recurrence.
 	//
-	// With μ = 0 it speaks of Max: max_y ⟨θ, 1_y⟩ is at most Rounding above the value of Max, or above Bound of a Bounder.
-	// The other way, the score of an output differs from its exact sum by no more than Rounding, either.
+	// With μ = 0 it speaks of Max: max_y ⟨θ, 1_y⟩ is at most Rounding above the value of Max, or above Bound of a
+	// Bounder. The other way, the score of an output differs from its exact sum by no more than Rounding, either.
 	//
 	// With μ > 0 it speaks of Exp at that temperature: the value differs from μ·log Σ_y exp(⟨θ,1_y⟩/μ) by at most
 	// Rounding. The value of a Relaxed oracle is at most Rounding below that sum.

@@ -37,8 +37,8 @@ type Dataset struct {
 	Columns     [][]string // the columns of a text file: Columns[c][t]
 	ColumnNames []string   // what each column holds ("word", "label"), "" if unknown
 	Layout      *Layout    // what the text file has beside its columns, or nil
-	// [ΣT] where each token begins and ends in its text, in characters (code points) from 0, or −1 in examples where that
-	// is unknown; or nil
+	// [ΣT] where each token begins and ends in its text, in characters (code points) from 0, or −1 in examples where
+	// that is unknown; or nil
 	Ranges [][2]int64
 	Ids    []int32     // discrete inputs [ΣT×len(Vocab)], or nil
 	Vocab  []*Alphabet // the vocabulary of each discrete input; Ids are 0 (unknown) for names that it lacks
@@ -58,7 +58,8 @@ type Dataset struct {
 
 	TaskData TaskData // what the task keeps of its examples beside all this, or nil
 
-	// the file that the arrays are mapped from, if they are; copies of them belong into files beside it, not into memory
+	// the file that the arrays are mapped from, if they are; copies of them belong into files beside it, not into
+	// memory
 	Mapped string
 
 	IDs     []string  // [n] names of the examples, or nil

@@ -1,5 +1,6 @@
-// Command dist packs the archives of a release: for each system and processor the program, its completions for shells, LICENSE, README.md and
-// CHANGELOG.md, and beside them SHA256SUMS. The same sources give the same bytes. make dist runs it.
+// Command dist packs the archives of a release: for each system and processor the program, its completions for shells,
+// LICENSE, README.md and CHANGELOG.md, and beside them SHA256SUMS. The same sources give the same bytes. make dist runs
+// it.
 package main
 
 import (
@@ -88,7 +89,8 @@ func dist(to, only string) error {
 	return os.WriteFile(filepath.Join(to, "SHA256SUMS"), sums.Bytes(), 0o666)
 }
 
-// commitTime is when the commit was made, which the files of archives carry, so that packing again gives the same bytes.
+// commitTime is when the commit was made, which the files of archives carry, so that packing again gives the same
+// bytes.
 func commitTime() (time.Time, error) {
 	out, err := exec.Command("git", "log", "-1", "--format=%cI").Output()
 	if err != nil {

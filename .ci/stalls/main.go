@@ -1,6 +1,7 @@
-// Command stalls looks for loops of a program for x86-64 that mix vectors of 256 or 512 bits with SSE instructions that have no VEX prefix, and exits
-// with 1 if there are any. Such an instruction keeps the upper halves of its register, and where these are in use many processors wait: on some, each
-// costs 100 to 450 cycles. Go's compiler makes them of scalars that it spills, of conversions between float32 and float64, and of assignments of zero.
+// Command stalls looks for loops of a program for x86-64 that mix vectors of 256 or 512 bits with SSE instructions that
+// have no VEX prefix, and exits with 1 if there are any. Such an instruction keeps the upper halves of its register,
+// and where these are in use many processors wait: on some, each costs 100 to 450 cycles. Go's compiler makes them of
+// scalars that it spills, of conversions between float32 and float64, and of assignments of zero.
 //
 //	go run ./.ci/stalls PROGRAM
 package main
@@ -42,7 +43,8 @@ func main() {
 	fmt.Printf("%d loops with vectors, none with SSE instructions without VEX prefix\n", loops)
 }
 
-// scan returns a line for each loop that mixes both, of functions whose names have the prefix, and how many loops have vectors.
+// scan returns a line for each loop that mixes both, of functions whose names have the prefix, and how many loops have
+// vectors.
 func scan(program, prefix string) (found []string, loops int, err error) {
 	f, err := elf.Open(program)
 	if err != nil {
@@ -102,8 +104,8 @@ func instructions(code []byte) (all []placed, err error) {
 	return all, nil
 }
 
-// mixedLoops returns the places of the first SSE instructions without VEX prefix of loops that have vectors and do not clear them, each once, and how
-// many loops have vectors. A loop is what lies between a jump back and where it goes.
+// mixedLoops returns the places of the first SSE instructions without VEX prefix of loops that have vectors and do not
+// clear them, each once, and how many loops have vectors. A loop is what lies between a jump back and where it goes.
 func mixedLoops(all []placed) (mixed []int, loops int) {
 	index := make(map[int]int, len(all)) // of the instruction at a place
 	seen := map[int]bool{}

@@ -49,8 +49,8 @@ type evaluation interface {
 	losses() (value, gold device.Array[float64])
 	// Pullback adds Jᵀv to grad [Dim], for v from the last Difference or Change.
 	Pullback(grad device.Array[float32])
-	// Remember moves the memory of the examples towards the answers: r_i ← (1−γ)r_i + γu_i. RememberBy reads γ [1] on the
-	// device.
+	// Remember moves the memory of the examples towards the answers: r_i ← (1−γ)r_i + γu_i. RememberBy reads γ [1] on
+	// the device.
 	Remember(memory engine.DeviceMemory, γ float32)
 	RememberBy(memory engine.DeviceMemory, γ device.Array[float32])
 	// Free releases the memory, except the batch's.
@@ -124,11 +124,11 @@ type batchKernels interface {
 	value(a *cudaoracles.Answer)
 	// difference sets v to c_i(u_i − r_i), and keeps the sums of its blocks.
 	difference(u *cudaoracles.Answer, r reference)
-	// tally adds the sums of the batch, with those of blocks that the last difference left unless r is nil. Values, maxima
-	// and exactness count unless they are empty.
+	// tally adds the sums of the batch, with those of blocks that the last difference left unless r is nil. Values,
+	// maxima and exactness count unless they are empty.
 	tally(value, most, gold device.Array[float64], exact device.Array[int32], r *reference)
-	// store sets the points of a memory to the answers, and move moves them: r_i ← (1−γ)r_i + γu_i, with by [1] in place
-	// of γ unless it is empty.
+	// store sets the points of a memory to the answers, and move moves them: r_i ← (1−γ)r_i + γu_i, with by [1] in
+	// place of γ unless it is empty.
 	store(m engine.DeviceMemory, u *cudaoracles.Answer)
 	move(m engine.DeviceMemory, u *cudaoracles.Answer, by device.Array[float32], γ float32)
 }

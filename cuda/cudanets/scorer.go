@@ -19,13 +19,13 @@ type Scorer interface {
 	// Affine reports whether θ is an affine function of w.
 	Affine() bool
 
-	// Reserve prepares for batches of b's capacities: it compiles and allocates. It returns an error for what cannot run
-	// on the device. Call it outside of captured graphs; Score and Pullback may be part of them.
+	// Reserve prepares for batches of b's capacities: it compiles and allocates. It returns an error for what cannot
+	// run on the device. Call it outside of captured graphs; Score and Pullback may be part of them.
 	Reserve(b *resident.Batch) error
 	// Score computes the potentials θ of the batch's chosen examples at w.
 	Score(w device.Array[float32], b *resident.Batch, θ Parts)
-	// Pullback adds Jᵀv to grad [Dim], with J = ∂θ/∂w at the weights and batch of the last Score. A tied part of v holds
-	// the sum over examples. In v, padding rows are zero, and so is a per-position edge where a chain starts.
+	// Pullback adds Jᵀv to grad [Dim], with J = ∂θ/∂w at the weights and batch of the last Score. A tied part of v
+	// holds the sum over examples. In v, padding rows are zero, and so is a per-position edge where a chain starts.
 	Pullback(v Parts, grad device.Array[float32])
 }
 

@@ -10,7 +10,8 @@ type CUBLAS interface {
 	Start(s Stream, scratch Address, bytes int64) error
 	// UseTF32 lets the library round to 11 significant bits for the tensor cores.
 	UseTF32(bool) error
-	// Sgemm enqueues C = op(A)·op(B) + beta·C for dense row-major matrices, as BLAS.Sgemm of package device does; k > 0.
+	// Sgemm enqueues C = op(A)·op(B) + beta·C for dense row-major matrices, as BLAS.Sgemm of package device does; k >
+	// 0.
 	Sgemm(transA, transB bool, m, n, k int, a, b Address, beta float32, c Address,
 		batch, strideA, strideB, strideC int) error
 	Close() error

@@ -79,7 +79,8 @@ type Driver interface {
 	Reached(Event) (bool, error) // does not wait
 	Elapsed(from, to Event) (milliseconds float64, err error)
 
-	// BeginCapture makes the stream record enqueued work in a graph, which EndCapture returns. Both may run on any thread.
+	// BeginCapture makes the stream record enqueued work in a graph, which EndCapture returns. Both may run on any
+	// thread.
 	BeginCapture(Stream) error
 	EndCapture(Stream) (Graph, error)
 	LaunchGraph(Graph, Stream) error

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// mine scores each label with a hidden layer over the position and its neighbours, and each pair of neighbouring labels with one
-// learned matrix.
+// mine scores each label with a hidden layer over the position and its neighbours, and each pair of neighbouring labels
+// with one learned matrix.
 func mine(c nets.Config, in graph.Input, out nets.Output) (graph.Spec, error) {
 	wide, hidden := c.Window*in.Dim, c.Hidden[0]
 	return graph.Spec{

@@ -115,7 +115,8 @@ func sayUnknown(log *slog.Logger, known *structured.Alphabet, d *structured.Data
 	}
 }
 
-// otherTags returns the known labels that differ from one of the unknown ones in the letter before the dash alone: I-PER for B-PER.
+// otherTags returns the known labels that differ from one of the unknown ones in the letter before the dash alone:
+// I-PER for B-PER.
 func otherTags(known *structured.Alphabet, unknown []string) (tags []string) {
 	types := map[string]bool{}
 	for _, name := range unknown {

@@ -35,8 +35,8 @@ type config struct {
 	DeBERTa    *debertaConfig    `json:",omitempty"`
 	ModernBERT *modernbertConfig `json:",omitempty"`
 
-	// While training: the rates of dropout behind the embeddings and the second dense layer of blocks, behind the output
-	// of attention, and of the probabilities of attention.
+	// While training: the rates of dropout behind the embeddings and the second dense layer of blocks, behind the
+	// output of attention, and of the probabilities of attention.
 	Dropout, OutDropout, AttentionDropout float64 `json:",omitempty"`
 }
 

@@ -17,8 +17,8 @@ import (
 type Tuning struct {
 	Read Layers // the hidden states that are read
 
-	// Frozen is how many layers stay as they are, counted from below, with the embeddings; −1 leaves the embeddings free,
-	// too. What stays is no weight of the network: it costs no gradient.
+	// Frozen is how many layers stay as they are, counted from below, with the embeddings; −1 leaves the embeddings
+	// free, too. What stays is no weight of the network: it costs no gradient.
 	Frozen int
 
 	// Adapter trains adapters in the layers that are not frozen, instead of their weights. The embeddings then stay as

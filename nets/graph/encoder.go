@@ -30,8 +30,8 @@ type EncoderTable struct{ Offset, Rows, Cols int }
 type EncoderWorker interface {
 	// Encode computes the rows of the batch's positions [N×Width], with dropout if seed is not 0.
 	Encode(w []float32, seed uint64, batch *structured.Batch, rows []float32) error
-	// Pullback adds Jᵀv to grad, with J at the weights and batch of the last Encode, which it may have to compute again,
-	// and v [N×Width].
+	// Pullback adds Jᵀv to grad, with J at the weights and batch of the last Encode, which it may have to compute
+	// again, and v [N×Width].
 	Pullback(v, grad []float32) error
 	// Push computes Jẇ [N×Width] at the same place.
 	Push(ẇ, rows []float32) error

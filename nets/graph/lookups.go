@@ -136,9 +136,9 @@ type WordVectors struct {
 	Dim  int
 	Rows []float32 // [V×Dim], by the number of the word in the first vocabulary; zeros for words without a vector
 
-	// Frozen networks read the vectors beside the embeddings that they train. Others add an embedding of the same size, so
-	// that the regulariser pulls words towards their vectors. Both embeddings start at zero for words with a vector, and
-	// those that training does not see stay there.
+	// Frozen networks read the vectors beside the embeddings that they train. Others add an embedding of the same size,
+	// so that the regulariser pulls words towards their vectors. Both embeddings start at zero for words with a vector,
+	// and those that training does not see stay there.
 	Frozen bool
 }
 

@@ -33,8 +33,8 @@ type Buckets struct {
 	// Exact distances, up to Exact either way, have a bucket each; longer ones share buckets whose width grows with the
 	// logarithm of the distance up to Longest. With Longest 0, all beyond Exact share the last one.
 	Exact, Longest int
-	// Mirrored buckets put distances below zero into the upper half, counted from its beginning; otherwise zero is in the
-	// middle.
+	// Mirrored buckets put distances below zero into the upper half, counted from its beginning; otherwise zero is in
+	// the middle.
 	Mirrored bool
 }
 

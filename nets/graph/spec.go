@@ -21,16 +21,16 @@ import (
 type Spec struct {
 	Name   string
 	Params []Param
-	// Build returns the potentials of chains: node [Rows×Y], and edge, which is [Y×Y] (shared), [Rows×Y×Y] (per position;
-	// row t scores the step into position t), or nil (zero, so that positions are independent).
+	// Build returns the potentials of chains: node [Rows×Y], and edge, which is [Y×Y] (shared), [Rows×Y×Y] (per
+	// position; row t scores the step into position t), or nil (zero, so that positions are independent).
 	Build func(g *Graph) (node, edge *gorgonia.Node, err error)
 
 	// Form is the form of the potentials that Parts returns. The rows of a part are positions, source items, pairs of
 	// positions of the same example or edges of its graph (see Graph.Pairs), or examples, or the part is tied.
 	Form structured.Form
-	// Parts returns a node for each part of Form: [rows×Width] with g.Pairs rows for pairs and edges and g.Rows rows for
-	// positions and source items (see Graph.Sources), [Width] for a tied part, nil for a part that is zero, such as one
-	// with a row per example.
+	// Parts returns a node for each part of Form: [rows×Width] with g.Pairs rows for pairs and edges and g.Rows rows
+	// for positions and source items (see Graph.Sources), [Width] for a tied part, nil for a part that is zero, such as
+	// one with a row per example.
 	Parts func(g *Graph) ([]*gorgonia.Node, error)
 }
 
@@ -70,11 +70,12 @@ func (in Input) Beside() int {
 // Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
 type Graph struct {
 	*gorgonia.ExprGraph
-	// Rows is the number of positions of all examples. Pairs is the number of pairs of positions of the same example: an
-	// example of n positions has n·n, and its row d·n + h pairs dependent d with head h. If Form has parts of the tables
-	// structured.Sources or structured.Pairs, an example has n source items, then m target items, and n·m pairs, of which
-	// row i·m + j pairs source i with target j. If Form has a part of the table structured.Edges, the pairs are the edges
-	// of the example's graph. Chars is the number of characters of the positions' words. All include padding.
+	// Rows is the number of positions of all examples. Pairs is the number of pairs of positions of the same example:
+	// an example of n positions has n·n, and its row d·n + h pairs dependent d with head h. If Form has parts of the
+	// tables structured.Sources or structured.Pairs, an example has n source items, then m target items, and n·m pairs,
+	// of which row i·m + j pairs source i with target j. If Form has a part of the table structured.Edges, the pairs
+	// are the edges of the example's graph. Chars is the number of characters of the positions' words. All include
+	// padding.
 	Size
 	Dtype tensor.Dtype // of every array: Float32, except in tests
 	Input Input

@@ -16,8 +16,8 @@ func (v *value) size() int { return product(v.shape) }
 // Op computes a value. What is fixed at compile time (sizes, axes, flags) is in its fields.
 type Op interface {
 	fmt.Stringer
-	// tangent returns the directional derivative of v = op(args), given the derivatives d of its arguments, built from new
-	// values of b. A nil derivative means zero; at least one of d is not nil.
+	// tangent returns the directional derivative of v = op(args), given the derivatives d of its arguments, built from
+	// new values of b. A nil derivative means zero; at least one of d is not nil.
 	tangent(b *builder, v *value, d []*value) *value
 	// Run computes in.out from in.args.
 	Run(m *Machine, in *Instruction)

@@ -18,8 +18,8 @@ type SparseLoops struct {
 	// Measure is scatter; with x a row before and δ its change, it adds Σ(2xδ + δ²) over the row to the row's place in
 	// change.
 	Measure func(w, v []float32, c float32, index []int32, value []float32, change *Changes)
-	// MeasureAll is Measure with one place for all rows. It also adds up the squares of the weights after it, from which
-	// follows how much additions may have rounded (sparse.Additions).
+	// MeasureAll is Measure with one place for all rows. It also adds up the squares of the weights after it, from
+	// which follows how much additions may have rounded (sparse.Additions).
 	MeasureAll func(w, v []float32, c float32, index []int32, value []float32, change *Change)
 	// MeasureRun adds c·v to w and returns Σ(2xδ + δ²).
 	MeasureRun func(w, v []float32, c float32) float64
@@ -28,8 +28,8 @@ type SparseLoops struct {
 	GatherSoft     func(to, w []float32, τ float32, index []int32, value []float32)
 	MeasureSoft    func(w, v []float32, c, τ float32, index []int32, value []float32, change *Changes)
 	MeasureRunSoft func(w, v []float32, c, τ float32) float64
-	// GatherDouble and ScatterDouble are Gather and Scatter with c = 1 and with sums in float64, in which every product is
-	// exact. They serve certificates (train/engine/rounding.go).
+	// GatherDouble and ScatterDouble are Gather and Scatter with c = 1 and with sums in float64, in which every product
+	// is exact. They serve certificates (train/engine/rounding.go).
 	GatherDouble  func(to []float64, w []float32, index []int32, value []float32)
 	ScatterDouble func(to, v []float64, index []int32, value []float32)
 	// Take returns the sum of all numbers and sets them to zero.

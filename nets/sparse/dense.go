@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Dense configures weights D of a part that multiply dense inputs z_t of positions (Dataset.ReadFeatures): a row of the potentials gets
-// the product z_t D of a position of its own.
+// Dense configures weights D of a part that multiply dense inputs z_t of positions (Dataset.ReadFeatures): a row of the
+// potentials gets the product z_t D of a position of its own.
 type Dense struct {
 	Weights string // name of D
 	Dim     int    // numbers in z_t
@@ -24,12 +24,13 @@ type Of int
 const (
 	// OfPosition is for parts with a row per position: D is [Dim×Width].
 	OfPosition Of = iota
-	// OfDependent and OfHead are for parts with a row per pair of words (package trees). D is [Dim×graph.Distances×Width], and a row takes
-	// the columns for the class of its distance from dependent to head. Rows of the root have no head.
+	// OfDependent and OfHead are for parts with a row per pair of words (package trees). D is
+	// [Dim×graph.Distances×Width], and a row takes the columns for the class of its distance from dependent to head.
+	// Rows of the root have no head.
 	OfDependent
 	OfHead
-	// OfSource and OfTarget are for parts with a row per pair of items, OfSource also for those with a row per source item (package
-	// matchings). D is [Dim×Width].
+	// OfSource and OfTarget are for parts with a row per pair of items, OfSource also for those with a row per source
+	// item (package matchings). D is [Dim×Width].
 	OfSource
 	OfTarget
 )
@@ -91,7 +92,8 @@ func (s *Linear) TiedBlocks() []nets.TiedBlock {
 // HasDense reports whether the scorer reads dense inputs.
 func (s *Linear) HasDense() bool { return s.dim > 0 }
 
-// Unshrunk lists the ranges w[lo:hi] that λ₁‖w‖₁ leaves alone, in order (nets.Unshrunk): beside dense inputs it is for weights of attributes.
+// Unshrunk lists the ranges w[lo:hi] that λ₁‖w‖₁ leaves alone, in order (nets.Unshrunk): beside dense inputs it is for
+// weights of attributes.
 func (s *Linear) Unshrunk() [][2]int {
 	var all [][2]int
 	for _, p := range s.parts {
@@ -147,8 +149,8 @@ func cut(to, z [][]float32, lo, hi int) [][]float32 {
 	return to
 }
 
-// eachRow calls do for the rows of a part that take products from positions: row and position are numbered in the batch, and column is the
-// first of the product that the row takes.
+// eachRow calls do for the rows of a part that take products from positions: row and position are numbered in the
+// batch, and column is the first of the product that the row takes.
 func (b *block) eachRow(p *part, offsets []int, batch *structured.Batch, do func(row, position, column int)) {
 	var sources []int
 	if b.of == OfSource || b.of == OfTarget {
@@ -250,8 +252,9 @@ type pulling[E float32 | float64] struct {
 	delta  []E // of the weights
 }
 
-// pull adds to x.delta the products of columns lo to hi-1 of the dense inputs, which are loaded, and the marginals v [rows×Width] of a part
-// that belong to block b. It reports whether any marginal differs from zero; if none does, x.delta is undefined.
+// pull adds to x.delta the products of columns lo to hi-1 of the dense inputs, which are loaded, and the marginals v
+// [rows×Width] of a part that belong to block b. It reports whether any marginal differs from zero; if none does,
+// x.delta is undefined.
 func (x *pulling[E]) pull(p *part, b *block, batch *structured.Batch, offsets []int, v []E, lo, hi int, pull func(to []E, z [][]float32, v [][]E)) bool {
 	if b.of == OfPosition {
 		x.sums.view(v, p.Width)

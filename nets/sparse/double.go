@@ -36,7 +36,8 @@ func (k *doubleWorker) ScorePrecisely(w []float32, τ float32, batch *structured
 	return nil
 }
 
-// ScoreDoubly is ScorePrecisely that also leaves the potentials in float64 in x, which has their layout. worker is one of NewPreciseWorker.
+// ScoreDoubly is ScorePrecisely that also leaves the potentials in float64 in x, which has their layout. worker is one
+// of NewPreciseWorker.
 func (s *Linear) ScoreDoubly(worker nets.PreciseWorker, w []float32, batch *structured.Batch, θ *structured.Potentials, x *structured.Doubles) error {
 	k := worker.(*doubleWorker)
 	k.batch = batch
@@ -60,9 +61,9 @@ func (s *Linear) ScoreDoubly(worker nets.PreciseWorker, w []float32, batch *stru
 	return nil
 }
 
-// Norms returns bounds on an example's inputs. For any weights w and marginals u of its parts, ‖Jᵀu‖ ≤ length, where J is its Jacobian; and the sums of all rows of
-// the potentials, in float64, err by no more than 2⁻⁵³ errors max_j|w_j| together, if each row's largest error counts. Tied parts of an output of the given length
-// count as often.
+// Norms returns bounds on an example's inputs. For any weights w and marginals u of its parts, ‖Jᵀu‖ ≤ length, where J
+// is its Jacobian; and the sums of all rows of the potentials, in float64, err by no more than 2⁻⁵³ errors max_j|w_j|
+// together, if each row's largest error counts. Tied parts of an output of the given length count as often.
 func (s *Linear) Norms(data *structured.Dataset, i, output int) (length, errors float64) {
 	for k := range s.parts {
 		p := &s.parts[k]
@@ -178,7 +179,8 @@ func (k *doubleWorker) gather(p *part, w []float32, τ float32, x *structured.Sp
 	}
 }
 
-// gatherSoft adds rows of the soft thresholds of w. The thresholds are rounded to float32, as those of weights that are shown.
+// gatherSoft adds rows of the soft thresholds of w. The thresholds are rounded to float32, as those of weights that are
+// shown.
 func (k *doubleWorker) gatherSoft(sum []float64, w []float32, τ float32, index []int32, value []float32) {
 	y := len(sum)
 	k.soft = vec.Grow(k.soft, y)
@@ -191,7 +193,8 @@ func (k *doubleWorker) gatherSoft(sum []float64, w []float32, τ float32, index 
 	}
 }
 
-// ScatterDouble is Scatter with c = 1 into sums in float64: it adds Jᵀv to the weights of stripes lo to hi-1 of to [Dim].
+// ScatterDouble is Scatter with c = 1 into sums in float64: it adds Jᵀv to the weights of stripes lo to hi-1 of to
+// [Dim].
 func (s *Linear) ScatterDouble(v *structured.Marginals, batch *structured.Batch, lo, hi int, to []float64) {
 	s.scatterDouble(v, nil, batch, lo, hi, to)
 }

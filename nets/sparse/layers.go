@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// The batch that Layers measures: examples of equal length, with the same number of attributes, drawn uniformly, in every row.
+// The batch that Layers measures: examples of equal length, with the same number of attributes, drawn uniformly, in
+// every row.
 const (
 	layerExamples   = 32
 	layerLength     = 20
@@ -21,8 +22,8 @@ const (
 	measurements    = 7
 )
 
-// Layers returns the table of the network (see nets.Layer): one row for each part of the potentials. It measures each part several
-// times on a drawn batch, whose rows have 20 attributes each, on one thread, and takes the least time.
+// Layers returns the table of the network (see nets.Layer): one row for each part of the potentials. It measures each
+// part several times on a drawn batch, whose rows have 20 attributes each, on one thread, and takes the least time.
 func (s *Linear) Layers(w []float32) ([]nets.Layer, error) {
 	batch := s.draw(rand.New(rand.NewPCG(1, 1)))
 	var θ structured.Potentials

@@ -7,9 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Rows lists the rows of weights that a batch touches, for methods that leave all others unchanged. A row is a run of weights that
-// are used together: those of an attribute or of a dense input, or a bias. The zero value is ready to use. It includes scratch memory: use one per
-// goroutine.
+// Rows lists the rows of weights that a batch touches, for methods that leave all others unchanged. A row is a run of
+// weights that are used together: those of an attribute or of a dense input, or a bias. The zero value is ready to use.
+// It includes scratch memory: use one per goroutine.
 type Rows struct {
 	Index []int32 // distinct row numbers, in the order in which the batch first touches them
 

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Stripes is how many stripes the weights are divided into. It is fixed, so that sums over stripes do not depend on the number of
-// threads.
+// Stripes is how many stripes the weights are divided into. It is fixed, so that sums over stripes do not depend on the
+// number of threads.
 const Stripes = kernels.Stripes
 
 // share returns what stripes lo to hi-1 own of a block of weights that is divided among all stripes.
@@ -19,7 +19,8 @@ func share[E any](block []E, lo, hi int) []E {
 	return block[n*lo/Stripes : n*hi/Stripes]
 }
 
-// Stripe calls each for the ranges w[lo:hi] of the weights of stripe k, in order. They never overlap, and the stripes have all weights.
+// Stripe calls each for the ranges w[lo:hi] of the weights of stripe k, in order. They never overlap, and the stripes
+// have all weights.
 func (s *Linear) Stripe(k int, each func(lo, hi int)) {
 	shared := func(offset, n int) { // of n weights that are divided among all stripes
 		if lo, hi := n*k/Stripes, n*(k+1)/Stripes; lo < hi {
@@ -50,12 +51,13 @@ func (s *Linear) Stripe(k int, each func(lo, hi int)) {
 	}
 }
 
-// Scatter adds c·Jᵀv to the weights of stripes lo to hi-1 of to [Dim], where v are marginals of the batch or differences of
-// marginals; lo = 0 and hi = Stripes update all weights. Calls on disjoint stripes of the same to may run at the same time. Each
-// weight receives its summands in the order of the batch, so its bits depend neither on the division nor on the threads.
+// Scatter adds c·Jᵀv to the weights of stripes lo to hi-1 of to [Dim], where v are marginals of the batch or
+// differences of marginals; lo = 0 and hi = Stripes update all weights. Calls on disjoint stripes of the same to may
+// run at the same time. Each weight receives its summands in the order of the batch, so its bits depend neither on the
+// division nor on the threads.
 //
-// If norms [Stripes] is not nil, norms[k] grows by the change of ‖to‖² in stripe k, Σ(2xδ + δ²) with x a weight before the call
-// and δ its change; of a thresholded scorer, by the change of the norm of the soft thresholds.
+// If norms [Stripes] is not nil, norms[k] grows by the change of ‖to‖² in stripe k, Σ(2xδ + δ²) with x a weight before
+// the call and δ its change; of a thresholded scorer, by the change of the norm of the soft thresholds.
 func (s *Linear) Scatter(c float32, v *structured.Marginals, batch *structured.Batch, lo, hi int, to []float32, norms []float64) {
 	if c == 0 || lo >= hi {
 		return
@@ -98,8 +100,8 @@ func (s *Linear) Measure(
 	return f.total
 }
 
-// ScatterTwo is Scatter of c·Jᵀv to one vector and of d·Jᵀv to another. It takes less time than two calls: it reads attributes once, and waits for the memory of both
-// vectors at the same time.
+// ScatterTwo is Scatter of c·Jᵀv to one vector and of d·Jᵀv to another. It takes less time than two calls: it reads
+// attributes once, and waits for the memory of both vectors at the same time.
 func (s *Linear) ScatterTwo(c, d float32, v *structured.Marginals, batch *structured.Batch, lo, hi int, to, other []float32) {
 	if c == 0 || d == 0 || s.HasDense() {
 		s.Scatter(c, v, batch, lo, hi, to, nil)
@@ -196,8 +198,8 @@ type scatterer struct {
 
 var scatterers = sync.Pool{New: func() any { return &scatterer{change: new(kernels.Changes)} }}
 
-// rows adds to the rows of the attributes of one position, of one vector or two, 64 at a time whatever the stripes, so that changes are summed in the
-// same order for every division.
+// rows adds to the rows of the attributes of one position, of one vector or two, 64 at a time whatever the stripes, so
+// that changes are summed in the same order for every division.
 func (f *scatterer) rows(to, other, v []float32, index []int32, value []float32) {
 	whole := f.lo == 0 && f.hi == Stripes
 	for len(index) > 0 {

@@ -7,10 +7,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Shared are weights of a Linear that goroutines read and scatter to at the same time, without coordination. Readers take no
-// locks: they see each weight before or after a concurrent scatter, as in Hogwild (Niu et al. 2011). No summand is lost: a
-// scatter locks the stripes that it writes to, a few at a time. Atomic additions, weight by weight, would take about forty times
-// as long as the vector loops. The order of the summands varies from run to run, and so do the bits.
+// Shared are weights of a Linear that goroutines read and scatter to at the same time, without coordination. Readers
+// take no locks: they see each weight before or after a concurrent scatter, as in Hogwild (Niu et al. 2011). No summand
+// is lost: a scatter locks the stripes that it writes to, a few at a time. Atomic additions, weight by weight, would
+// take about forty times as long as the vector loops. The order of the summands varies from run to run, and so do the
+// bits.
 //
 // The race detector does not accept such reads, so under it readers lock too.
 type Shared struct {
@@ -71,7 +72,8 @@ func (x *Shared) Scatter(c float32, v *structured.Marginals, batch *structured.B
 	}
 }
 
-// Update calls update for the weights of a scorer without dense inputs: for w[lo:hi] of some rows, each weight once and whole or in pieces, while no other goroutine writes to them.
+// Update calls update for the weights of a scorer without dense inputs: for w[lo:hi] of some rows, each weight once and
+// whole or in pieces, while no other goroutine writes to them.
 func (x *Shared) Update(rows []int32, update func(row int32, lo, hi int)) {
 	n := len(x.locks)
 	for k := range x.locks {

@@ -20,8 +20,8 @@ type local struct {
 const (
 	annealTurn = 1 << 14 // entries
 	localWork  = 1 << 21 // entries of local search at a time
-	// the search for a proof has so many times the work of a local search that has not improved for long; it has the same
-	// otherwise
+	// the search for a proof has so many times the work of a local search that has not improved for long; it has the
+	// same otherwise
 	unlucky = 8
 )
 

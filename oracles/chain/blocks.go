@@ -12,8 +12,8 @@ import (
 //
 //	δ_t(j,k) = θ_t(j,k) + max_i (δ_{t−1}(i,j) + triple(i,j,k)),   δ_1(j,k) = θ_1(j,k) + node_0(j),
 //
-// and likewise with sums. For each label j in the middle this is a product with a matrix, block j: from the states that end in j to those that
-// begin with j. The latter lie one after another in a row of states; the former are gathered.
+// and likewise with sums. For each label j in the middle this is a product with a matrix, block j: from the states that
+// end in j to those that begin with j. The latter lie one after another in a row of states; the former are gathered.
 type blocks struct {
 	k     *kernels
 	steps *chains.Steps
@@ -132,7 +132,8 @@ func (c *blocks) load(b int) int {
 // row returns row t of a table of states.
 func (c *blocks) row(x []float32, t int) []float32 { return x[t*c.width:][:c.width] }
 
-// gather writes the entries of the states that end in label j of a block, and fills the rest of its size. It returns the block's size of them.
+// gather writes the entries of the states that end in label j of a block, and fills the rest of its size. It returns
+// the block's size of them.
 func gather[F real](c *blocks, to, x []F, j int, rest F) []F {
 	to = to[:c.size[j]]
 	for i, at := range c.before[j] {
@@ -144,7 +145,8 @@ func gather[F real](c *blocks, to, x []F, j int, rest F) []F {
 	return to
 }
 
-// max finds the best output of chain b, whose potentials are valid. It returns false if none is allowed. Ties go as those of chains.
+// max finds the best output of chain b, whose potentials are valid. It returns false if none is allowed. Ties go as
+// those of chains.
 func (c *blocks) max(b int, labels []int32) bool {
 	T, y := c.load(b), c.θ.Y
 	if T == 0 {

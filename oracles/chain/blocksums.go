@@ -25,8 +25,8 @@ type blockSums[F real] struct {
 // beginSums prepares the sums of a batch.
 func (c *blocks) beginSums() { c.single.e, c.double.e = c.single.e[:0], c.double.e[:0] }
 
-// sum computes the value of chain b, whose potentials are valid, and adds its marginals to u unless that is nil. It returns false if even float64
-// does not hold the probabilities; u is then as it was.
+// sum computes the value of chain b, whose potentials are valid, and adds its marginals to u unless that is nil. It
+// returns false if even float64 does not hold the probabilities; u is then as it was.
 func (c *blocks) sum(b int, μ float64, u *structured.Marginals) (value float64, ok bool) {
 	T, y := c.load(b), c.θ.Y
 	if T == 0 {
@@ -67,8 +67,8 @@ func (c *blocks) sum(b int, μ float64, u *structured.Marginals) (value float64,
 	return value + float64(top) + float64(T-1)*float64(over.hi) + float64(T-2)*c.span.top(), ok
 }
 
-// run computes n, s and α of a chain of T ≥ 2 positions, and the value without what was taken off before exponentials. The conditions are those of
-// scaledSums, for states of which not all follow each other.
+// run computes n, s and α of a chain of T ≥ 2 positions, and the value without what was taken off before exponentials.
+// The conditions are those of scaledSums, for states of which not all follow each other.
 func (s *blockSums[F]) run(c *blocks, k *sumKernels[F], T int, top float32, exponents, μ float64) (value float64, ok bool) {
 	if !(exponents <= k.widest) {
 		return 0, false

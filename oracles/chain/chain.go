@@ -1,8 +1,9 @@
-// Package chain does inference for linear chains: best labelings by Viterbi, the K best by lazy enumeration of its table, and sums
-// over all labelings with their marginals by forward-backward.
+// Package chain does inference for linear chains: best labelings by Viterbi, the K best by lazy enumeration of its
+// table, and sums over all labelings with their marginals by forward-backward.
 //
-// The inner loops (kernels) exist in plain Go, for AVX2 and for AVX-512; command halve generates the AVX2 files from those for
-// AVX-512. Forward-backward works on scaled probabilities in float32 or float64, or in the log domain if their range is too small.
+// The inner loops (kernels) exist in plain Go, for AVX2 and for AVX-512; command halve generates the AVX2 files from
+// those for AVX-512. Forward-backward works on scaled probabilities in float32 or float64, or in the log domain if
+// their range is too small.
 package chain
 
 import (
@@ -14,8 +15,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Oracle is the oracle of linear chains. Its inner loops use SIMD if the build and the machine support it (see Vector). The answer
-// for a chain has the same bits in every batch.
+// Oracle is the oracle of linear chains. Its inner loops use SIMD if the build and the machine support it (see Vector).
+// The answer for a chain has the same bits in every batch.
 type Oracle struct {
 	k *kernels
 
@@ -95,8 +96,8 @@ func transpose(to, from []float32, y, stride int) []float32 {
 	return to
 }
 
-// edgeInto returns the edge potentials of the step into position t (of the batch), readable in whole vectors, and the stride of
-// their rows. The next call overwrites them.
+// edgeInto returns the edge potentials of the step into position t (of the batch), readable in whole vectors, and the
+// stride of their rows. The next call overwrites them.
 func (c *Oracle) edgeInto(t int) ([]float32, int) {
 	if !c.θ.PerPosition {
 		if !c.isAligned {
@@ -113,8 +114,8 @@ func (c *Oracle) edgeInto(t int) ([]float32, int) {
 	return c.edge, c.stride
 }
 
-// columnInto returns the potentials of the steps into label l at position t of the batch, padded. The next call overwrites
-// them.
+// columnInto returns the potentials of the steps into label l at position t of the batch, padded. The next call
+// overwrites them.
 func (c *Oracle) columnInto(t int, l int32) []float32 {
 	if c.transposes {
 		if !c.isTransposed {

@@ -37,7 +37,8 @@ func labels(node int, before chart.Run, t int) chart.Terms {
 	}
 }
 
-// DeclareSecond declares the derivations of second-order chains. A cell stands for two labels in a row, which may follow each other:
+// DeclareSecond declares the derivations of second-order chains. A cell stands for two labels in a row, which may
+// follow each other:
 //
 //	at_t(i,j) = node_t(j) + edge(i,j) + ⊕_h at_{t−1}(h,i) + triple(h,i,j)
 //

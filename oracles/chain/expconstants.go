@@ -5,8 +5,8 @@ package chain
 import "math"
 
 // exp(x) = 2^n exp(r) with n = round(x log₂e) and |r| ≤ ln2/2; the polynomial is that of Cephes' expf (Moshier 1989).
-// expConstants repeats each number once per lane, because loading a vector is faster than filling it. The names below are the
-// offsets.
+// expConstants repeats each number once per lane, because loading a vector is faster than filling it. The names below
+// are the offsets.
 const (
 	expNormal  = expWidth * iota // the least exponent with a normal result
 	expRounder                   // adding 1.5·2²³ rounds to an integer in the low bits of the sum; subtracting it again gives the rounded number

@@ -8,9 +8,9 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Exp computes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every chain and its gradient by forward-backward. It works with probabilities in
-// float32 if their range suffices for the chain's potentials over μ, else in float64, else in the log domain, which is slower but
-// works for any range.
+// Exp computes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every chain and its gradient by forward-backward. It works with
+// probabilities in float32 if their range suffices for the chain's potentials over μ, else in float64, else in the log
+// domain, which is slower but works for any range.
 func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	c.prepare(θ)
 	in, to := &c.θ, (*chains.Marginals)(nil)
@@ -66,8 +66,8 @@ func (b bounds) valid() bool {
 	return !b.nan && (b.hi == minusInf || b.lo >= -structured.MostPotential && b.hi <= structured.MostPotential)
 }
 
-// seemValid reports whether the potentials of the chain at positions lo to hi-1 are valid, without edges of its own. It may overlook finite
-// numbers beyond ±structured.MostPotential. A total is faster than bounds, and shows NaN and +∞.
+// seemValid reports whether the potentials of the chain at positions lo to hi-1 are valid, without edges of its own. It
+// may overlook finite numbers beyond ±structured.MostPotential. A total is faster than bounds, and shows NaN and +∞.
 func (c *Oracle) seemValid(lo, hi int) bool {
 	if c.k.grandTotal(c.θ.Node[lo*c.y:hi*c.y]) <= structured.MostPotential && (c.θ.PerPosition || c.sharedValid()) {
 		return true

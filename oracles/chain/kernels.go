@@ -25,7 +25,8 @@ type kernels struct {
 	argmax func(x []float32) int
 	// exchange sets x_i = v and x_j = −∞, and then returns argmax(x).
 	exchange func(x []float32, i int, v float32, j int) int
-	// addArgmax sets sum_i = x_i + y_i and returns the first i with the largest sum. The rows are padded, and so is sum.
+	// addArgmax sets sum_i = x_i + y_i and returns the first i with the largest sum. The rows are padded, and so is
+	// sum.
 	addArgmax func(sum, x, y []float32) int
 
 	// bounds returns the bounds of the x_i.

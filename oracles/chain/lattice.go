@@ -2,8 +2,8 @@ package chain
 
 import "github.com/dsp-go/dsp/structured/sys/vec"
 
-// lattice is the state of the enumeration of a chain's best outputs. Cell (t, y) lists prefixes that end with label y at position
-// t, best first; one more cell after the last position lists whole outputs.
+// lattice is the state of the enumeration of a chain's best outputs. Cell (t, y) lists prefixes that end with label y
+// at position t, best first; one more cell after the last position lists whole outputs.
 type lattice struct {
 	lo        int       // the chain's first position in the batch
 	n         int       // its length T
@@ -100,8 +100,8 @@ func (c *Oracle) cellAt(t int, l int32) int32 {
 
 // advance finds the next best output. It returns false if there is none.
 //
-// A cell's next entry needs the successor of the prefix that its last entry used, which may require the next entry of one cell at
-// the previous position, and so on: a single walk back, then forth.
+// A cell's next entry needs the successor of the prefix that its last entry used, which may require the next entry of
+// one cell at the previous position, and so on: a single walk back, then forth.
 func (c *Oracle) advance() bool {
 	g := &c.lattice
 	g.waiting = append(g.waiting[:0], step{cell: 0})
@@ -127,8 +127,8 @@ func (g *lattice) entryOf(cell, prefix int32) int32 {
 	return prefix
 }
 
-// extend gives a cell of position t its next entry, the better of two: the next candidate of the label that its last entry used,
-// and the best candidate of the other labels. It marks the cell exhausted if there is none.
+// extend gives a cell of position t its next entry, the better of two: the next candidate of the label that its last
+// entry used, and the best candidate of the other labels. It marks the cell exhausted if there is none.
 func (c *Oracle) extend(s step, t int) {
 	g := &c.lattice
 	k := &g.cells[s.cell]

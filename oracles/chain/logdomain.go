@@ -15,12 +15,14 @@ import (
 //
 //	P(y_t=j | y_{t−1}=i) = exp((θ_t(i,j) + θ_t(j) + β_t(j) − β_{t−1}(i))/μ).
 //
-// For any μ, only probabilities too small to matter underflow. To save logarithms, β is stored as b + μ log w with w between 1
-// and a large number. Scores are float64, because their rounding errors are divided by μ; their exponentials are float32.
+// For any μ, only probabilities too small to matter underflow. To save logarithms, β is stored as b + μ log w with w
+// between 1 and a large number. Scores are float64, because their rounding errors are divided by μ; their exponentials
+// are float32.
 //
-// Rounding makes the Markov chain another one, but a Markov chain: forward repeats the sums of backward bit by bit, so that the probabilities after each label sum
-// to 1 but for the roundings of a single step in float32, however large scores are; and those of each position are made to sum to 1 before the next step. So the
-// marginals are those of some distribution over the outputs (Oracle.Proper).
+// Rounding makes the Markov chain another one, but a Markov chain: forward repeats the sums of backward bit by bit, so
+// that the probabilities after each label sum to 1 but for the roundings of a single step in float32, however large
+// scores are; and those of each position are made to sum to 1 before the next step. So the marginals are those of some
+// distribution over the outputs (Oracle.Proper).
 type logSums struct {
 	score []float64 // [T×stride] θ_t(j) + b_t(j), padded with −∞
 	b     []float64 // [T×stride] b_t

@@ -15,8 +15,8 @@ func (c *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 
 	return c.rounding(θ, b, μ, false)
 }
 
-// RoundingOfSingle is Rounding for an oracle that does the sums of this one in float32 whatever the range of the potentials, with exponents of their
-// own where float32 cannot hold them, as devices do.
+// RoundingOfSingle is Rounding for an oracle that does the sums of this one in float32 whatever the range of the
+// potentials, with exponents of their own where float32 cannot hold them, as devices do.
 func (c *Oracle) RoundingOfSingle(θ *structured.Potentials, b int, μ float64) float64 {
 	return c.rounding(θ, b, μ, true)
 }
@@ -84,20 +84,20 @@ func (b bounds) largest() float64 {
 // expArgument is the relative error of an exponential's argument, in units of one operation.
 const expArgument = 3
 
-// ofExp bounds the error of Exp. All numbers that forward-backward adds and multiplies are positive, so relative errors add up along each
-// output and never cancel digits. Let u be the largest error of an operation. In scaledSums, the product Π_t c_t is Σ_y Π_t n_t E_t with a
-// relative error for every output y of at most
+// ofExp bounds the error of Exp. All numbers that forward-backward adds and multiplies are positive, so relative errors
+// add up along each output and never cancel digits. Let u be the largest error of an operation. In scaledSums, the
+// product Π_t c_t is Σ_y Π_t n_t E_t with a relative error for every output y of at most
 //
 //   - expError (of the kernels) + expArgument·|x| units for each of its exponentials, with x the exponent relative to the largest of its kind;
 //   - depth(Y) + 1 units for each sum s_t over labels, with its products;
 //   - 3 units for each α_t: the product with n_t, the division by c_t, and the product with its inverse;
 //   - depth(Y) + 1 for the last sum.
 //
-// Products that underflow in a sum are smaller than 2⁻¹⁴⁹, and the sum is at least exp(−75) (see forward), so they add Y·2⁻⁴⁰ per step.
-// The exponents enter with their mean over all outputs, X = E Σ|x|: by Jensen's inequality in one direction, and in the other because
-// log E exp(ηX) ≤ E X·(exp(η max X) − 1)/max X. It is at most the range of the potentials, T·(range of nodes + range of edges)/μ. It is also
-// Σ_t (largest node + largest edge)/μ less E⟨θ, 1_y⟩/μ = log Z − entropy, where log Z is at least the score of any path, and the
-// entropy at most T·log Y.
+// Products that underflow in a sum are smaller than 2⁻¹⁴⁹, and the sum is at least exp(−75) (see forward), so they add
+// Y·2⁻⁴⁰ per step. The exponents enter with their mean over all outputs, X = E Σ|x|: by Jensen's inequality in one
+// direction, and in the other because log E exp(ηX) ≤ E X·(exp(η max X) − 1)/max X. It is at most the range of the
+// potentials, T·(range of nodes + range of edges)/μ. It is also Σ_t (largest node + largest edge)/μ less E⟨θ, 1_y⟩/μ =
+// log Z − entropy, where log Z is at least the score of any path, and the entropy at most T·log Y.
 //
 // So log Z errs by at most T·(2·expError + depth(Y) + 5) + depth(Y) + expArgument·X units.
 func (e *errors) ofExp(μ float64) float64 {
@@ -115,11 +115,12 @@ func (e *errors) ofExp(μ float64) float64 {
 	return max(double, e.ofLogs(μ)) // NaN stays NaN
 }
 
-// depth bounds the units of error of a sum of y products: as many as additions lie between a term and the sum (Higham 2002, section 4.2). There
-// are those of a run, those of the other runs, and those of up to 16 lanes by halves.
+// depth bounds the units of error of a sum of y products: as many as additions lie between a term and the sum (Higham
+// 2002, section 4.2). There are those of a run, those of the other runs, and those of up to 16 lanes by halves.
 func depth(y int) float64 { return float64(min(y, run+(y+run-1)/run+4)) }
 
-// ofSums bounds the error of scaledSums with operations of the given unit, and exponentials with a relative error of expError.
+// ofSums bounds the error of scaledSums with operations of the given unit, and exponentials with a relative error of
+// expError.
 func (e *errors) ofSums(μ, unit, expError, depth float64) float64 {
 	T, logY := float64(e.n), math.Log(float64(e.y))
 	tops := T*float64(e.node.hi) + (T-1)*e.edge.top()
@@ -142,10 +143,11 @@ func (b bounds) top() float64 {
 	return float64(b.hi)
 }
 
-// ofLogs bounds the error of logSums' backward pass, in which β has an absolute error. Each step adds, in float32 units of a relative error of
-// a sum over labels: depth(Y), expError, 3 for the products with w and its rounding, and the exponents' x, cut at −40 and each with the
-// weight of its term, which makes at most log Y + log weightLimit. What is cut is at most Y·weightLimit·exp(−40). The scores are float64:
-// no more than 10 operations per step on numbers up to the size of a whole path.
+// ofLogs bounds the error of logSums' backward pass, in which β has an absolute error. Each step adds, in float32 units
+// of a relative error of a sum over labels: depth(Y), expError, 3 for the products with w and its rounding, and the
+// exponents' x, cut at −40 and each with the weight of its term, which makes at most log Y + log weightLimit. What is
+// cut is at most Y·weightLimit·exp(−40). The scores are float64: no more than 10 operations per step on numbers up to
+// the size of a whole path.
 func (e *errors) ofLogs(μ float64) float64 {
 	steps, logY := float64(e.n+1), math.Log(float64(e.y))
 	units := depth(e.y) + e.k.single.expError/oracles.Single + 3 + expArgument*min(-negligible, logY+math.Log(weightLimit)) +
@@ -153,12 +155,13 @@ func (e *errors) ofLogs(μ float64) float64 {
 	return steps * (μ*oracles.Single*units + 10*oracles.Double*(e.size+μ*steps*logY+μ*math.Log(weightLimit)))
 }
 
-// ofMax bounds how much the best path may score above the one that Viterbi's recurrence in float32 finds. The recurrence computes the score of
-// every path with an error and maximises exactly, since backtrack repeats its sums. So the difference is at most the errors of two paths: the
-// one it finds, and the best one. An addition errs by at most 2⁻²⁴ of its result: the score of the prefix up to position t, with or
-// without its node, less what rebase has taken off. That score is at most Σ (largest node + largest edge), and, of a best path, at least that
-// of any other path to position t, less the range of the next edge. Where edges are forbidden the other path may have no way on, and
-// only the range of the potentials bounds the score from below.
+// ofMax bounds how much the best path may score above the one that Viterbi's recurrence in float32 finds. The
+// recurrence computes the score of every path with an error and maximises exactly, since backtrack repeats its sums. So
+// the difference is at most the errors of two paths: the one it finds, and the best one. An addition errs by at most
+// 2⁻²⁴ of its result: the score of the prefix up to position t, with or without its node, less what rebase has taken
+// off. That score is at most Σ (largest node + largest edge), and, of a best path, at least that of any other path to
+// position t, less the range of the next edge. Where edges are forbidden the other path may have no way on, and only
+// the range of the potentials bounds the score from below.
 func (e *errors) ofMax() float64 {
 	all := e.edge.all
 	apart := e.edge.width() // of the edges into one label

@@ -12,7 +12,8 @@ import (
 //
 //	P(y_T = i) = α_T(i),   P(y_{t−1} = i | y_t = j) ∝ α_{t−1}(i) E_t(i, j),
 //
-// in O(T·Y) each (Scott 2002, forward filtering, backward sampling). Chains that need logarithms are summed backward and drawn forward.
+// in O(T·Y) each (Scott 2002, forward filtering, backward sampling). Chains that need logarithms are summed backward
+// and drawn forward.
 func (c *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uint64, to *oracles.Samples) {
 	c.prepare(θ)
 	to.Resize(θ, n)
@@ -66,7 +67,8 @@ func (s *scaledSums[F]) sample(c *Oracle, lo, hi, n int, to *oracles.Samples) {
 	}
 }
 
-// pickBlock is how many weights are summed between two looks at the sum. What is drawn is not predictable, so that a look costs as much as many sums.
+// pickBlock is how many weights are summed between two looks at the sum. What is drawn is not predictable, so that a
+// look costs as much as many sums.
 const pickBlock = 32
 
 // pickProduct is oracles.Pick for the weights x_i·w_i: the number of running sums that do not exceed at.
@@ -91,7 +93,8 @@ func pickProduct[F real](x, w []F, at float64) int32 {
 	return lastPositive(x, w, 1)
 }
 
-// lastPositive returns the last i with a positive weight x_i·w_{i·stride}, −1 if there is none. Rounding left the sum of all below what was drawn.
+// lastPositive returns the last i with a positive weight x_i·w_{i·stride}, −1 if there is none. Rounding left the sum
+// of all below what was drawn.
 func lastPositive[F real](x, w []F, stride int) int32 {
 	for i := len(x) - 1; i >= 0; i-- {
 		if x[i]*w[i*stride] > 0 {

@@ -16,13 +16,13 @@ type real interface{ float32 | float64 }
 //	s_t = E_tᵀ α_{t−1},  α_t = n_t ∘ s_t / c_t with Σ_j α_t(j) = 1,  value = μ Σ_t log c_t,
 //	g_t = n_t ∘ E_{t+1} g_{t+1} / z_t with Σ_j s_t(j) g_t(j) = 1,
 //
-// which gives the marginals s_t ∘ g_t of a node and α_{t−1}(i) E_t(i,j) g_t(j) of an edge. Rows of scratch are padded with zeros
-// to the chain oracle's stride.
+// which gives the marginals s_t ∘ g_t of a node and α_{t−1}(i) E_t(i,j) g_t(j) of an edge. Rows of scratch are padded
+// with zeros to the chain oracle's stride.
 //
-// Rounding: nothing is subtracted, so relative errors add up. Per position, the relative error of Z grows by at most depth(Y) + 5 units, where
-// depth(Y) ≤ min(Y, 37 + Y/32), and by those of two exponentials (see errors.ofExp). A marginal is a quotient of two such sums, with at
-// most twice the relative error of Z. The marginals of a node sum to 1 up to depth(Y) + 5 units, and those of the edges of a step up to
-// twice as many.
+// Rounding: nothing is subtracted, so relative errors add up. Per position, the relative error of Z grows by at most
+// depth(Y) + 5 units, where depth(Y) ≤ min(Y, 37 + Y/32), and by those of two exponentials (see errors.ofExp). A
+// marginal is a quotient of two such sums, with at most twice the relative error of Z. The marginals of a node sum to 1
+// up to depth(Y) + 5 units, and those of the edges of a step up to twice as many.
 type scaledSums[F real] struct {
 	k     *sumKernels[F]
 	ready bool      // edge and into hold those of the batch
@@ -100,9 +100,9 @@ func (s *scaledSums[F]) edgeInto(c *Oracle, t int) []F {
 
 // forward computes s and α of a chain whose n and E are known. It returns Σ_t log c_t, or false if too much underflows.
 //
-// Let R be the range of exponents that node and edge potentials span together, at most widest. If all outputs are allowed, every
-// α_t(j) is at least exp(−R)/Y. Otherwise forbidden transitions can make α_t(j) arbitrarily small without making it zero, so
-// forward checks α: if no entry is less than exp(R − widest), the next step loses none.
+// Let R be the range of exponents that node and edge potentials span together, at most widest. If all outputs are
+// allowed, every α_t(j) is at least exp(−R)/Y. Otherwise forbidden transitions can make α_t(j) arbitrarily small
+// without making it zero, so forward checks α: if no entry is less than exp(R − widest), the next step loses none.
 func (s *scaledSums[F]) forward(c *Oracle, length int, all bool, exponents float64) (log float64, ok bool) {
 	y := c.y
 	s.s, s.α = vec.Grow(s.s, length*c.stride), vec.Grow(s.α, length*c.stride)
@@ -174,8 +174,8 @@ func (s *scaledSums[F]) back(c *Oracle, length int, nodes []float32) {
 	}
 }
 
-// stretch is how many positions of a chain are summed up in float32 before their sum joins that of others in float64. So however long a chain is, sums over it are off by
-// no more than half as many roundings.
+// stretch is how many positions of a chain are summed up in float32 before their sum joins that of others in float64.
+// So however long a chain is, sums over it are off by no more than half as many roundings.
 const stretch = 32
 
 // sharedEdges writes the marginals of the edges that all steps share.

@@ -9,9 +9,10 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Second is the oracle of second-order chains. It reads them as chains of states, which are pairs of labels that may follow each other: the state
-// at position t is (y_{t−1}, y_t). State (i,j) leads to the states (j,k) only, so Max and Exp run the recurrences of chains over these steps,
-// block by block (blocks.go), in O(T·Y³) at most. Everything else is answered by the Oracle of chains, for which other steps are forbidden.
+// Second is the oracle of second-order chains. It reads them as chains of states, which are pairs of labels that may
+// follow each other: the state at position t is (y_{t−1}, y_t). State (i,j) leads to the states (j,k) only, so Max and
+// Exp run the recurrences of chains over these steps, block by block (blocks.go), in O(T·Y³) at most. Everything else
+// is answered by the Oracle of chains, for which other steps are forbidden.
 type Second struct {
 	oracle *Oracle
 	guard  oracles.Guard
@@ -35,8 +36,8 @@ var (
 	_ oracles.Rounder = (*Second)(nil)
 )
 
-// states are the states of the chain that second-order chains are lifted to: first label j after none, for each j, then the pairs, by their
-// second label and then their first one, so that ties go as those of chains.
+// states are the states of the chain that second-order chains are lifted to: first label j after none, for each j, then
+// the pairs, by their second label and then their first one, so that ties go as those of chains.
 type states struct {
 	steps *chains.Steps
 	n     int
@@ -111,7 +112,8 @@ func (c *Second) lift(θ *structured.Potentials) {
 	})
 }
 
-// Lift returns example b of θ as a chain of states with half of all potentials, and the label of each state. The next call on the oracle changes them.
+// Lift returns example b of θ as a chain of states with half of all potentials, and the label of each state. The next
+// call on the oracle changes them.
 func (c *Second) Lift(θ *structured.Potentials, b int) (states chains.Potentials, labels []int32) {
 	θ.View(b, &c.one)
 	c.lift(&c.one)
@@ -173,7 +175,8 @@ func (c *Second) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	}
 }
 
-// Exp implements oracles.Summer. Examples whose probabilities span more than float64 are chains of states to the Oracle of chains.
+// Exp implements oracles.Summer. Examples whose probabilities span more than float64 are chains of states to the Oracle
+// of chains.
 func (c *Second) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	c.blocks.begin(c.oracle.k, θ)
 	c.blocks.beginSums()
@@ -243,9 +246,9 @@ func (c *Second) Sample(θ *structured.Potentials, μ float64, n int, seed []uin
 	}
 }
 
-// Rounding implements oracles.Rounder: the bound of the chain of states, and that of the sums that make its potentials, each of which errs by at
-// most one unit of its result. Max compares two outputs. Scores are sums of three numbers per position in float64. It takes O(T·pairs), and a
-// look at all blocks.
+// Rounding implements oracles.Rounder: the bound of the chain of states, and that of the sums that make its potentials,
+// each of which errs by at most one unit of its result. Max compares two outputs. Scores are sums of three numbers per
+// position in float64. It takes O(T·pairs), and a look at all blocks.
 func (c *Second) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	if θ.Outputs[b] == θ.Outputs[b+1] {
 		return 0

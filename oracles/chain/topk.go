@@ -7,9 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// TopK finds the k best outputs of every chain by lazy enumeration on top of Viterbi's table (recursive enumeration, Jiménez and
-// Marzal 1999): only cells (t, y) on paths found so far hold more than their best prefix. The table costs T·Y² and each further
-// output O(T·Y), usually far less.
+// TopK finds the k best outputs of every chain by lazy enumeration on top of Viterbi's table (recursive enumeration,
+// Jiménez and Marzal 1999): only cells (t, y) on paths found so far hold more than their best prefix. The table costs
+// T·Y² and each further output O(T·Y), usually far less.
 func (c *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	c.prepare(θ)
 	best.Resize(θ, k)

@@ -12,8 +12,8 @@ import (
 //
 //	δ_t(j) = θ_t(j) + max_i (δ_{t−1}(i) + θ_t(i, j)).
 //
-// It stores δ but no back-pointers: it recomputes the argmax on the best path only. The recurrence runs in float32; the value is
-// the score of the path in float64. Ties go to the smaller label, from the last position back.
+// It stores δ but no back-pointers: it recomputes the argmax on the best path only. The recurrence runs in float32; the
+// value is the score of the path in float64. Ties go to the smaller label, from the last position back.
 func (c *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	c.prepare(θ)
 	for b := range θ.Len() {
@@ -39,12 +39,13 @@ func (c *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// rebase is the number of positions after which δ is shifted to a largest entry of 0. Otherwise float32 would lose the digits
-// that distinguish paths of long chains.
+// rebase is the number of positions after which δ is shifted to a largest entry of 0. Otherwise float32 would lose the
+// digits that distinguish paths of long chains.
 const rebase = 64
 
-// forward computes δ of the chain at positions lo to hi-1. It reports whether any output is allowed, and whether the potentials are valid.
-// It does not read edges per position for that, which would take a quarter of the time: NaN among those of no best path goes unseen.
+// forward computes δ of the chain at positions lo to hi-1. It reports whether any output is allowed, and whether the
+// potentials are valid. It does not read edges per position for that, which would take a quarter of the time: NaN among
+// those of no best path goes unseen.
 func (c *Oracle) forward(lo, hi int) (allowed, valid bool) {
 	n := hi - lo
 	c.δ = vec.Grow(c.δ, n*c.stride)

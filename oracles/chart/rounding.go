@@ -27,8 +27,8 @@ import (
 // Noise bounds the relative error of the probability that the top-down pass gives to a derivation. The shares of a cell
 // are those of its computed terms, which sum to exp of the computed value but for the error above; along a derivation
 // computed values cancel, and what is left of log p is the sum over its cells of the errors of a term and of a value,
-// the error of log Z, and what shares round: |d_k|·u, where |d_k| ≤ 700 and ≤ 2·most, 4u from exp and the divisions, and
-// the (n−1)·u of their sum. Each probability is a sum of as many as the cell has uses.
+// the error of log Z, and what shares round: |d_k|·u, where |d_k| ≤ 700 and ≤ 2·most, 4u from exp and the divisions,
+// and the (n−1)·u of their sum. Each probability is a sum of as many as the cell has uses.
 //
 // Cells that share exponentials (shared.go) err by more where they do not fall back on the above, which S_q ≥ 10⁻⁵⁰
 // says. The largest v_k may be that of a term whose weight is −∞ for this cell, and far above all that most counts; so

@@ -32,8 +32,8 @@ type Oracle struct {
 	label []float32 // [n·n×width]
 
 	inside, left, right []float64 // [n·n]; right at j·n + i
-	// [n·n] over labels of a left child, the maximum or the logarithm of the sum, times the rate; in products the sum of
-	// weights
+	// [n·n] over labels of a left child, the maximum or the logarithm of the sum, times the rate; in products the sum
+	// of weights
 	leftLabel  []float64
 	rightLabel []float64 // likewise of a right child
 

@@ -33,8 +33,8 @@ type kernels struct {
 	expsFrom func(to []float64, from []float32, rows, y, stride int, most, scale float64) (least float64)
 	// expSums sets to_l = Σ_k exp(x_k + table_kl − m_l) for exponents ≤ 0, and 0 where m_l = −∞.
 	expSums func(to, x, table, m []float64, y int)
-	// jointExps adds exp(a_k + b_l + table_kl) to every g_kl, and sets rows and cols to the sums of the new terms of each
-	// row and column. The padding of a and b is −∞. rows has room for another vector.
+	// jointExps adds exp(a_k + b_l + table_kl) to every g_kl, and sets rows and cols to the sums of the new terms of
+	// each row and column. The padding of a and b is −∞. rows has room for another vector.
 	jointExps func(g, rows, cols, a, b, table []float64, y int)
 	// sums sets to_l = Σ_k x_k table_kl.
 	sums func(to, x, table []float64, y int)

@@ -1,8 +1,8 @@
-// Package factors holds factor graphs: variables with finite numbers of states, and tables that score some of them together. They
-// may have any order and mixed numbers of states, as models that come from elsewhere do.
+// Package factors holds factor graphs: variables with finite numbers of states, and tables that score some of them
+// together. They may have any order and mixed numbers of states, as models that come from elsewhere do.
 //
-// Tables hold logarithms. The last variable of a table's scope changes fastest. −∞ forbids an entry; NaN and +∞ are errors of
-// the caller.
+// Tables hold logarithms. The last variable of a table's scope changes fastest. −∞ forbids an entry; NaN and +∞ are
+// errors of the caller.
 package factors
 
 // Model is a factor graph: a value for every assignment of V variables, the sum of its factors' values (logarithms).

@@ -116,8 +116,8 @@ func absorb(cliques []Clique) []Clique {
 			into[p] = t
 		}
 	}
-	// A merged clique hangs where its topmost member hung. Members are numbered below their parents, so the topmost comes
-	// first.
+	// A merged clique hangs where its topmost member hung. Members are numbered below their parents, so the topmost
+	// comes first.
 	merged, depth := make([]Clique, len(cliques)), make([]int, len(cliques))
 	var kept []int
 	for t := len(cliques) - 1; t >= 0; t-- {

@@ -13,8 +13,8 @@ type kernels struct {
 	lower func(least, row []float32, at []int32, i int32)
 	// leastTwo returns the least c_j − v_j, the first j that has it, and the least over all other j.
 	leastTwo func(c []float32, v []float64) (least float64, at int, second float64)
-	// relax sets d_j = min(d_j, c_j − v_j + base), and from_j = i where that is smaller. It returns the least d_j and the
-	// first j that has it.
+	// relax sets d_j = min(d_j, c_j − v_j + base), and from_j = i where that is smaller. It returns the least d_j and
+	// the first j that has it.
 	relax func(c []float32, v, d []float64, from []int64, base float64, i int64) (least float64, at int)
 	// through sets to_j = min(to_j, min_k x_kj + first_k) for all j of to, for rows x_k that start at x[k·len(to)], k <
 	// vias.

@@ -35,7 +35,8 @@ func expOfFewAllowed(t *testing.T, o oracles.Oracle) {
 		climb.Parts[0].Values[l+1] = minusInf
 		climb.Parts[0].Values[49*20+l] = minusInf
 	}
-	// Two labels that never change: the first costs 10 at each of the last 25 steps, the second at each of the 24 before.
+	// Two labels that never change: the first costs 10 at each of the last 25 steps, the second at each of the 24
+	// before.
 	constant := new(structured.Potentials)
 	chains.Resize(constant, []int{0, 50}, 2, true)
 	clear(constant.Parts[0].Values)

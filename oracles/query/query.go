@@ -1,4 +1,5 @@
-// Package query answers questions about a factor graph by the oracle that is asked for, or by the cheapest exact one that fits it:
+// Package query answers questions about a factor graph by the oracle that is asked for, or by the cheapest exact one
+// that fits it:
 //
 //	tree      exact, for graphs without loops: the tables of a junction tree are those of the factors
 //	cut       exact, best assignment only: one minimum cut, for variables of two states and factors that favour equal ones

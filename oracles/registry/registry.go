@@ -16,14 +16,14 @@ import (
 // Kind is a structure with everything that training needs.
 type Kind struct {
 	structured.Structure
-	// Oracle returns a new oracle of the structure with its own scratch memory. The interfaces that it implements show its
-	// capabilities beyond Max.
+	// Oracle returns a new oracle of the structure with its own scratch memory. The interfaces that it implements show
+	// its capabilities beyond Max.
 	Oracle func() oracles.Maximiser
 	// Small draws the form of potentials of a batch of examples that are small enough to enumerate. The values are
 	// undefined.
 	Small func(r *rand.Rand) *structured.Potentials
-	// OracleOf returns an oracle for one of the structures of this kind, which differ in more than their potentials show,
-	// such as a limit. Nil: Oracle is for all of them.
+	// OracleOf returns an oracle for one of the structures of this kind, which differ in more than their potentials
+	// show, such as a limit. Nil: Oracle is for all of them.
 	OracleOf func(s structured.Structure) oracles.Maximiser
 	// Chart declares the derivations of an example's outputs, for structures that have some: what the oracle does not
 	// answer, chart.New(Chart) does, in float64. Nil: the structure is no chart.

@@ -119,8 +119,8 @@ func (k *kBest) free(frame []float32, width, n int, order []int32,
 		}
 		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(row[b], row[a]) })
 		k.begin()
-		// Label number r continued from entry number k, counted from 0, has (r+1)(k+1) − 1 continuations that are as good or
-		// better. So k+1 is at most n/(r+1).
+		// Label number r continued from entry number k, counted from 0, has (r+1)(k+1) − 1 continuations that are as
+		// good or better. So k+1 is at most n/(r+1).
 		for rank, c := range order[:min(n, width)] {
 			if math.IsInf(float64(row[c]), -1) {
 				continue

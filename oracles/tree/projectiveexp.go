@@ -82,8 +82,8 @@ const (
 	// damping keeps sums over many trees in range: n tokens have fewer than (27/4)ⁿ projective trees, so the damped
 	// weights of all trees, each at most 1 before damping, sum to less than 1.
 	damping = 4.0 / 27
-	// leastTotal is the smallest sum that is certainly accurate. An underflow loses less than 1e-307 of the total, since
-	// the multipliers of the lost number sum to less than 1; there are fewer than 1e10 operations.
+	// leastTotal is the smallest sum that is certainly accurate. An underflow loses less than 1e-307 of the total,
+	// since the multipliers of the lost number sum to less than 1; there are fewer than 1e10 operations.
 	leastTotal = 1e-280
 )
 

@@ -13,8 +13,8 @@ import (
 
 const (
 	mostFactor = 1e60 // of a token's weights
-	// of sums over parts of trees, and of their derivatives: what underflows loses less than 1e-307·mostFactor·mostPart²
-	// of the total 1
+	// of sums over parts of trees, and of their derivatives: what underflows loses less than
+	// 1e-307·mostFactor·mostPart² of the total 1
 	mostPart = 1e80
 )
 

@@ -61,9 +61,9 @@ func (e *Evaluation) balance(sh *Shard, b int, c float64) {
 
 // balanceRows makes v_i = c_i (u_i − r_i) a difference of points of a simplex in each row of several entries that every
 // output uses, where r_i is the gold output or what replaces it: the entries sum to exactly 0, and none is below −c_i
-// r_i(y). It rounds each to a multiple of 2⁻²³ times the power of 2 above the largest. What the sum lacks then,
-// what it lacked before and at most half such a multiple for each entry, the largest entries take, or the most negative.
-// The lane's sums follow, and are charged for what has moved.
+// r_i(y). It rounds each to a multiple of 2⁻²³ times the power of 2 above the largest. What the sum lacks then, what it
+// lacked before and at most half such a multiple for each entry, the largest entries take, or the most negative. The
+// lane's sums follow, and are charged for what has moved.
 func (e *Evaluation) balanceRows(sh *Shard) {
 	if !e.bounds || e.Loss == Quadratic {
 		return

@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// denseAccess keeps gradients of dense inputs: each lane pulls v back into a vector of its own. Its steps are in step.go.
+// denseAccess keeps gradients of dense inputs: each lane pulls v back into a vector of its own. Its steps are in
+// step.go.
 type denseAccess struct {
 	*Engine
 	current  denseBatch

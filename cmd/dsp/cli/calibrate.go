@@ -131,7 +131,8 @@ func (u *modelFlags) calibrate(cmd *cobra.Command, m *models.Model, d *structure
 	return r, models.StoreTemperature(from, r.Model, r.Temperature)
 }
 
-// outputs returns the mean negative log-likelihood of whole outputs, nil where that is what is fitted, or there is none.
+// outputs returns the mean negative log-likelihood of whole outputs, nil where that is what is fitted, or there is
+// none.
 func (u *modelFlags) outputs(cmd *cobra.Command, m *models.Model, d *structured.Dataset, by calibration.By) (*float64, error) {
 	if by == calibration.Sequences {
 		return nil, nil
@@ -146,7 +147,8 @@ func (u *modelFlags) outputs(cmd *cobra.Command, m *models.Model, d *structured.
 	return &measured.NLL, nil
 }
 
-// sayWorse warns of every measure that the new temperature made worse: one temperature fits one likelihood, and others may lose by it.
+// sayWorse warns of every measure that the new temperature made worse: one temperature fits one likelihood, and others
+// may lose by it.
 func (r *calibrated) sayWorse() {
 	worse := func(what string, before, after float64, other string) {
 		if !(after > before+1e-4) { // what the table shows

@@ -11,8 +11,9 @@ import (
 	"github.com/dsp-go/dsp/models/training/closing"
 )
 
-// printResult prints a table with one row per training run and baseline, and the paths of the files. Objective and gap are those of the
-// last pass; those of the pass whose weights were kept stand beside its errors where it is another one.
+// printResult prints a table with one row per training run and baseline, and the paths of the files. Objective and gap
+// are those of the last pass; those of the pass whose weights were kept stand beside its errors where it is another
+// one.
 func printResult(w io.Writer, r *training.Result) error {
 	runs := append([]training.Result{*r}, r.Baselines...)
 	task, _ := tasks.Named(r.Task)

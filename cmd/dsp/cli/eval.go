@@ -182,16 +182,17 @@ func aboutGiven(columns []string) string {
 	return "\ninputs from the data: " + strings.Join(columns, ", ") + ". If they are gold there, text without them scores lower; --tagger MODEL predicts them\n"
 }
 
-// boundedReport is a report with the bounds of outputs that may not be the best, or nil, and the columns that the model read in the data beside
-// the words.
+// boundedReport is a report with the bounds of outputs that may not be the best, or nil, and the columns that the model
+// read in the data beside the words.
 type boundedReport struct {
 	tasks.Report
 	bounds *predictions.Bounds
 	given  []string
 }
 
-// withBounds adds bounds, if there are any, to the object of a report: score, bound and gap, summed over all outputs. The last two are null if there is no
-// finite bound. It adds inputs_from_data, the columns that are given, if there are any.
+// withBounds adds bounds, if there are any, to the object of a report: score, bound and gap, summed over all outputs.
+// The last two are null if there is no finite bound. It adds inputs_from_data, the columns that are given, if there are
+// any.
 func withBounds(r tasks.Report, bounds *predictions.Bounds, given []string) any {
 	if bounds == nil && len(given) == 0 {
 		return r

@@ -95,7 +95,8 @@ func (f *comparedFiles) compare(cmd *cobra.Command, u *modelFlags, strict bool, 
 	return err
 }
 
-// withEffect refuses flags that have none on the files that a task compares in its own way, or on others if own is empty.
+// withEffect refuses flags that have none on the files that a task compares in its own way, or on others if own is
+// empty.
 func withEffect(cmd *cobra.Command, own string) error {
 	for _, name := range takenWithText {
 		if own != "" && cmd.Flags().Changed(name) {

@@ -193,7 +193,8 @@ With --model they are those that the model makes of the text, and knows; its tex
 	return cmd
 }
 
-// writeAttributes writes the attributes that training with settings c makes of c.Train or, with a model, those that it makes.
+// writeAttributes writes the attributes that training with settings c makes of c.Train or, with a model, those that it
+// makes.
 func writeAttributes(cmd *cobra.Command, c config.Config, model string, encoder *encoderFolder, to string) (*structured.Dataset, error) {
 	if model == "" {
 		if encoder.path != "" {

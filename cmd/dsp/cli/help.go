@@ -31,7 +31,8 @@ const (
 // choices are flags whose values a help refuses if they are not known, since it depends on them.
 var choices = []string{"task", "format", "net", "method"}
 
-// showsAll reports whether a help has all that there is: with --help all, with flags on which it depends, and for verbs with few flags.
+// showsAll reports whether a help has all that there is: with --help all, with flags on which it depends, and for verbs
+// with few flags.
 func showsAll(cmd *cobra.Command) bool {
 	short := false
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { short = short || headingOf(f) == common })
@@ -68,8 +69,8 @@ func refusedHelp(cmd *cobra.Command) error {
 	return nil
 }
 
-// helpOn makes the help of a verb that takes the settings of a training show those that can have an effect with the flags before it, which
-// write into c. Without any, --help all shows all.
+// helpOn makes the help of a verb that takes the settings of a training show those that can have an effect with the
+// flags before it, which write into c. Without any, --help all shows all.
 func helpOn(cmd *cobra.Command, c *config.Config) {
 	cmd.Annotations = map[string]string{choosesKey: "yes"}
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
@@ -239,7 +240,8 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 	}
 }
 
-// atZero matches the words of a help text that say what 0 stands for: "; 0: all cores", "; 0 runs all passes", "(0: from 0.1)".
+// atZero matches the words of a help text that say what 0 stands for: "; 0: all cores", "; 0 runs all passes", "(0:
+// from 0.1)".
 var atZero = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([;(] ?)0(:| )`) })
 
 // withDefault adds the flag's default to its help text. A text that says what 0 stands for calls it the default there.

@@ -186,7 +186,8 @@ func (f *inference) restored(found *query.Answer) *query.Answer {
 // errUnproven means that an answer, which was given where there is one, is not as good as was asked for.
 var errUnproven = errors.New("the answer is neither exact nor within --gap")
 
-// unproven returns the error for an answer that is not as good as was asked for: stopped says what ended the work, if it was no end of its own.
+// unproven returns the error for an answer that is not as good as was asked for: stopped says what ended the work, if
+// it was no end of its own.
 func (f *inference) unproven(stopped string) error {
 	switch {
 	case stopped == "signal":
@@ -212,7 +213,8 @@ func (f *inference) instead() string {
 	return "; lower --bucket"
 }
 
-// impossible refuses questions about a model, or evidence, of probability 0. The partition function of a model without evidence may be 0.
+// impossible refuses questions about a model, or evidence, of probability 0. The partition function of a model without
+// evidence may be 0.
 func (f *inference) impossible(path string, m *factors.Model, evidence []int, found *query.Answer) error {
 	if c := f.costs; c != nil && c.Upper > 0 && found.Exact && f.task == query.MAP && (f.cost != nil && *f.cost >= c.Upper || c.Least == c.Upper || -found.Value > float64(c.Upper)) {
 		return structured.BadInput("%s: every assignment costs %d or more, which is the file's upper bound", path, c.Upper)

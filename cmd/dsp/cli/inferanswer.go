@@ -127,7 +127,8 @@ func (f *inference) write(a *query.Answer, seconds float64, stopped string) erro
 	return nil
 }
 
-// writeAnswer writes an answer as arrays for NumPy: value and bound as float64 and exact as int64, of shape [1]; cost int64 [1], of an assignment of a constraint network; states int64 [V], of map; marginals float64 [Σ states] with
+// writeAnswer writes an answer as arrays for NumPy: value and bound as float64 and exact as int64, of shape [1]; cost
+// int64 [1], of an assignment of a constraint network; states int64 [V], of map; marginals float64 [Σ states] with
 // offsets int64 [V+1], of mar.
 func (f *inference) writeAnswer(w io.Writer, a *query.Answer) error {
 	return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error {

@@ -13,7 +13,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/query"
 )
 
-// inferProgress tells how a search gets on: decisions, better answers and stages as lines of the log; on a terminal also a last line that is redrawn.
+// inferProgress tells how a search gets on: decisions, better answers and stages as lines of the log; on a terminal
+// also a last line that is redrawn.
 type inferProgress struct {
 	mu       sync.Mutex
 	console  *os.File
@@ -63,7 +64,8 @@ func (p *inferProgress) decide(what string) {
 	slog.Info(what)
 }
 
-// report takes an answer, and logs it where it is better than the last one or begins a stage, once the last line is old enough.
+// report takes an answer, and logs it where it is better than the last one or begins a stage, once the last line is old
+// enough.
 func (p *inferProgress) report(a *query.Answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

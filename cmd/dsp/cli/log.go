@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// log is a slog.Handler for people: it prints the message, then key=value pairs, and starts with the level for warnings and errors.
+// log is a slog.Handler for people: it prints the message, then key=value pairs, and starts with the level for warnings
+// and errors.
 type log struct {
 	out    io.Writer
 	mu     *sync.Mutex

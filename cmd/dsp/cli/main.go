@@ -1,5 +1,5 @@
-// Package cli is the command line of dsp, one file per verb. A program with networks of its own registers them (nets.Register) and
-// calls Main: then every verb knows them.
+// Package cli is the command line of dsp, one file per verb. A program with networks of its own registers them
+// (nets.Register) and calls Main: then every verb knows them.
 package cli
 
 import (
@@ -29,8 +29,9 @@ const (
 	exitInterrupted = 130 // by SIGINT, SIGTERM or SIGHUP; training has saved a checkpoint, infer has given its best answer
 )
 
-// Main runs the command line of the process and returns its exit code: 0 for success, 1 for failure, 2 for bad usage or bad input,
-// 3 for an answer of infer that --time left unproven, 130 for an interrupt. Where MPI has ended well, it ends the process itself.
+// Main runs the command line of the process and returns its exit code: 0 for success, 1 for failure, 2 for bad usage or
+// bad input, 3 for an answer of infer that --time left unproven, 130 for an interrupt. Where MPI has ended well, it
+// ends the process itself.
 func Main() int {
 	host.Ballast()
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}

@@ -104,8 +104,8 @@ func noFolder(flag, path, folder string) error {
 	return structured.BadInput("--%s %s: there is no folder %s; make it first", flag, path, folder)
 }
 
-// takesFolder reports whether a verb says itself what it does with a folder as --out or --to: calibrate writes the model in it, report names a file,
-// export --release makes the folder of a pipeline.
+// takesFolder reports whether a verb says itself what it does with a folder as --out or --to: calibrate writes the
+// model in it, report names a file, export --release makes the folder of a pipeline.
 func takesFolder(cmd *cobra.Command, flag string) bool {
 	return flag == "out" && (cmd.Name() == "calibrate" || cmd.Name() == "report") || flag == "to" && isSet(cmd, "release")
 }

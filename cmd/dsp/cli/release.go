@@ -16,8 +16,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// release writes the model or the pipeline of u for others, and says what can still be read there. It reads no data, so it refuses the flags
-// that are about data.
+// release writes the model or the pipeline of u for others, and says what can still be read there. It reads no data, so
+// it refuses the flags that are about data.
 func release(cmd *cobra.Command, u *modelFlags, to string) error {
 	for _, name := range append(slices.Clone(readingFlags), "weights") {
 		if cmd.Flags().Changed(name) {

@@ -38,7 +38,8 @@ func allVerbs() []verb {
 // Root returns the command line with all its verbs.
 func Root() *cobra.Command { return newRoot(allVerbs()) }
 
-// askedFor returns the verb that comes first among the arguments, if there is one, none where the version is asked for, or else all verbs.
+// askedFor returns the verb that comes first among the arguments, if there is one, none where the version is asked for,
+// or else all verbs.
 func askedFor(args []string) []verb {
 	verbs := allVerbs()
 	for _, arg := range args {
@@ -203,10 +204,12 @@ var valueKinds = map[string]string{
 	"duration": "a time such as 30s, 5m or 1h30m",
 }
 
-// Flags that mean the same, of which a verb has one or two: those of data to read, in the order of preference, and those of files to write.
+// Flags that mean the same, of which a verb has one or two: those of data to read, in the order of preference, and
+// those of files to write.
 var dataFlags, outputFlags = []string{"data", "input", "train", "dev", "test"}, []string{"to", "out"}
 
-// elsewhere maps names of settings in Hugging Face's Trainer, spaCy, flair, sklearn-crfsuite, CRFsuite and Wapiti to those of flags that mean the same.
+// elsewhere maps names of settings in Hugging Face's Trainer, spaCy, flair, sklearn-crfsuite, CRFsuite and Wapiti to
+// those of flags that mean the same.
 var elsewhere = map[string]string{
 	"epochs": "passes", "num-epochs": "passes", "num-train-epochs": "passes", "max-epochs": "passes", "max-iterations": "passes", "max-iter": "passes", "max-steps": "passes",
 	"batch-size": "batch", "per-device-train-batch-size": "batch", "learning-rate": "lr", "lr-scheduler": "schedule", "lr-scheduler-type": "schedule", "scheduler": "schedule", "warmup-steps": "warm-up", "warmup-ratio": "warm-up", "warmup": "warm-up",
@@ -220,8 +223,8 @@ var elsewhere = map[string]string{
 	"n-jobs": "threads", "num-workers": "threads", "nthread": "threads", "num-threads": "threads", "model-name-or-path": "encoder", "pretrained-model": "encoder", "resume-from-checkpoint": "resume",
 }
 
-// likeFlag returns the flag of cmd that name most likely stands for, or "": the one of that name, the one that means what another verb's flag
-// of that name means, or the one of the nearest name.
+// likeFlag returns the flag of cmd that name most likely stands for, or "": the one of that name, the one that means
+// what another verb's flag of that name means, or the one of the nearest name.
 func likeFlag(cmd *cobra.Command, name string) string {
 	switch {
 	case cmd.Flags().Lookup(name) != nil:

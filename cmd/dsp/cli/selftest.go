@@ -82,7 +82,8 @@ func listChecks(cmd *cobra.Command, checks []selftest.Check) error {
 	return err
 }
 
-// runChecks runs checks and prints each result as soon as it is known; with --json, the object that it prints at the end also holds about.
+// runChecks runs checks and prints each result as soon as it is known; with --json, the object that it prints at the
+// end also holds about.
 func runChecks(cmd *cobra.Command, checks []selftest.Check, seed uint64, about map[string]any) error {
 	var results []selftest.Result
 	failed, json, to := 0, isSet(cmd, "json"), io.Writer(os.Stdout)

@@ -131,7 +131,8 @@ func announce(at net.Addr, token string) {
 	}
 }
 
-// reloading has SIGHUP load the models again, by reload, until the context ends. Elsewhere in the program it interrupts, as Main arranges.
+// reloading has SIGHUP load the models again, by reload, until the context ends. Elsewhere in the program it
+// interrupts, as Main arranges.
 func reloading(parent context.Context, reload func()) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(parent)
 	again := make(chan os.Signal, 1)

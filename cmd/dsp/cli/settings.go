@@ -83,7 +83,8 @@ func listsFiles(s settings.Setting) bool {
 	return strings.HasSuffix(s.Unit, ",...") || s.Unit == "TRAIN,DEV,TEST"
 }
 
-// fileList is the value of a flag that names files, separated by commas. Every further use of the flag adds to the list.
+// fileList is the value of a flag that names files, separated by commas. Every further use of the flag adds to the
+// list.
 type fileList struct {
 	to    *string
 	given bool

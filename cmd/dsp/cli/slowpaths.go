@@ -19,7 +19,8 @@ func slowPaths() []slowPath {
 	return slowPathsOf(runtime.GOARCH, runtime.Version(), chain.Lanes(), kernels.CurrentBLAS().Name())
 }
 
-// slowPathsOf is slowPaths of a program that was built by that Go, and has vector kernels of so many lanes and such matrix products.
+// slowPathsOf is slowPaths of a program that was built by that Go, and has vector kernels of so many lanes and such
+// matrix products.
 func slowPathsOf(arch, builtBy string, lanes int, blas string) []slowPath {
 	var all []slowPath
 	if arch == "amd64" && lanes == 1 {

@@ -17,7 +17,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// spreads are what eval says of how far metrics depend on the examples: of a model, and of its difference to another one.
+// spreads are what eval says of how far metrics depend on the examples: of a model, and of its difference to another
+// one.
 type spreads struct {
 	intervals bool
 	against   string
@@ -138,7 +139,8 @@ func (s *spreads) add(ctx context.Context, u *modelFlags, m *models.Model, sampl
 	return nil
 }
 
-// other returns the outputs of the model of --against, which reads the data d its own way, and with --kl the divergence.
+// other returns the outputs of the model of --against, which reads the data d its own way, and with --kl the
+// divergence.
 func (s *spreads) other(ctx context.Context, u *modelFlags, m *models.Model, d *structured.Dataset, strict bool, outputs predictions.Options) (*intervals.Sample, *models.Divergence, error) {
 	v := *u
 	v.model, v.stop = s.against, nil

@@ -18,8 +18,8 @@ var lastWord atomic.Int64
 // silence is how long the log may be silent while a verb is at work.
 const silence = 10 * time.Second
 
-// breakSilence has the log say that a verb is still at work, and how far it is, whenever it has said nothing for that long, until ctx ends. A terminal shows progress
-// otherwise.
+// breakSilence has the log say that a verb is still at work, and how far it is, whenever it has said nothing for that
+// long, until ctx ends. A terminal shows progress otherwise.
 func breakSilence(ctx context.Context) {
 	if term.IsTerminal(int(os.Stderr.Fd())) || !slog.Default().Enabled(ctx, slog.LevelInfo) {
 		return
@@ -40,7 +40,8 @@ func breakSilence(ctx context.Context) {
 	}()
 }
 
-// stillAtWork says it, if the log was silent for long enough; w is the loop that is under way, or nil. One that waits for input is not at work.
+// stillAtWork says it, if the log was silent for long enough; w is the loop that is under way, or nil. One that waits
+// for input is not at work.
 func stillAtWork(begun, now time.Time, w *host.Work) {
 	if w != nil && w.Idle() {
 		return

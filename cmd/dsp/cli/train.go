@@ -70,8 +70,8 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 	return cmd
 }
 
-// trainSettings assembles the configuration of a command line: the resumed run's, the file's or the defaults, overridden by the
-// flags.
+// trainSettings assembles the configuration of a command line: the resumed run's, the file's or the defaults,
+// overridden by the flags.
 func trainSettings(cmd *cobra.Command, file string, flagged *config.Config) (config.Config, error) {
 	c, err := config.Default(), error(nil)
 	switch {
@@ -94,7 +94,8 @@ func trainSettings(cmd *cobra.Command, file string, flagged *config.Config) (con
 	return c, nil
 }
 
-// noFile refuses --train with an empty name, such as that of a variable of a shell that is not set: data would be drawn in its place.
+// noFile refuses --train with an empty name, such as that of a variable of a shell that is not set: data would be drawn
+// in its place.
 func noFile(cmd *cobra.Command) error {
 	if f := cmd.Flags().Lookup("train"); f.Changed && f.Value.String() == "" {
 		return structured.BadInput("--train \"\": expected a file; leave --train out to draw data")

@@ -9,8 +9,8 @@ import (
 // Release is the version of dsp, as CHANGELOG.md and the Python package name it.
 const Release = "0.9.0"
 
-// version returns the release with the commit that it was built from, and when that was made: "0.9.0 (d4ea9b562796, 2026-11-28)". Without them it
-// returns the release alone.
+// version returns the release with the commit that it was built from, and when that was made: "0.9.0 (d4ea9b562796,
+// 2026-11-28)". Without them it returns the release alone.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,2 +1,3 @@
-// Package endtoend tests the program as its users run it: it starts processes and looks at exit codes, messages and files.
+// Package endtoend tests the program as its users run it: it starts processes and looks at exit codes, messages and
+// files.
 package endtoend

@@ -15,10 +15,10 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// The memory for requests has two halves. One holds bodies, what is parsed of them, and answers: a request takes of it what it needs as it goes on. It
-// waits for what its body needs, unless all that hold memory wait, of which none would get any; the last quarter is for answers, which do not wait.
-// The other half holds what predictions take: a worker waits until what its batch needs is there, and holds nothing else of it meanwhile. So nobody
-// waits for ever.
+// The memory for requests has two halves. One holds bodies, what is parsed of them, and answers: a request takes of it
+// what it needs as it goes on. It waits for what its body needs, unless all that hold memory wait, of which none would
+// get any; the last quarter is for answers, which do not wait. The other half holds what predictions take: a worker
+// waits until what its batch needs is there, and holds nothing else of it meanwhile. So nobody waits for ever.
 
 // leastMemory is the least memory for requests, in bytes.
 const leastMemory = 64 << 20
@@ -156,9 +156,9 @@ type holding struct {
 // forBodies is the share of a budget that bodies and what they hold may take; answers have the rest, too.
 func forBodies(total int64) int64 { return total - total/4 }
 
-// await takes more memory for a body or what it holds, and waits for it until ctx ends. A request that is larger than the budget gets an error
-// that says so; where no other request has memory to give back, the error says that the client may try again. The argument what names the use
-// of the memory in the message.
+// await takes more memory for a body or what it holds, and waits for it until ctx ends. A request that is larger than
+// the budget gets an error that says so; where no other request has memory to give back, the error says that the client
+// may try again. The argument what names the use of the memory in the message.
 func (h *holding) await(ctx context.Context, bytes int64, what string) error {
 	most := forBodies(h.of.total)
 	if h.bytes+bytes > most {
@@ -241,8 +241,9 @@ func (o *Options) checkMemory() error {
 	return nil
 }
 
-// keepWithin has the runtime collect garbage more often rather than take more memory than the models and the requests need, unless GOMEMLIMIT says
-// something else. It is called when no request has come yet, and when a model was loaded again.
+// keepWithin has the runtime collect garbage more often rather than take more memory than the models and the requests
+// need, unless GOMEMLIMIT says something else. It is called when no request has come yet, and when a model was loaded
+// again.
 func (s *Server) keepWithin() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

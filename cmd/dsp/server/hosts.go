@@ -11,8 +11,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// hosts are the names that requests may have in their header Host. A page of another site whose name was made to lead to this machine has its
-// visitors' browsers ask by that name (DNS rebinding), and they take its pages for pages of this server.
+// hosts are the names that requests may have in their header Host. A page of another site whose name was made to lead
+// to this machine has its visitors' browsers ask by that name (DNS rebinding), and they take its pages for pages of
+// this server.
 type hosts struct {
 	any      bool     // whatever name: the server is known to the world by names that it cannot know
 	loopback bool     // of addresses, only those of loopback
@@ -32,8 +33,8 @@ func hostNames(given []string) ([]string, error) {
 	return names, nil
 }
 
-// hostsFor returns the names for a server that listens at an address and was given some. On loopback, these and localhost are all. Elsewhere any
-// name will do unless some are given.
+// hostsFor returns the names for a server that listens at an address and was given some. On loopback, these and
+// localhost are all. Elsewhere any name will do unless some are given.
 func hostsFor(at net.Addr, names []string) hosts {
 	tcp, ok := at.(*net.TCPAddr)
 	loopback := ok && tcp.IP.IsLoopback()
@@ -71,8 +72,8 @@ func (s *Server) guard(h hosts, next http.Handler) http.Handler {
 	})
 }
 
-// fromElsewhere reports whether a browser asks for a page of another origin. Unlike posting, which such pages may never do, reading is forbidden to
-// them on some routes only.
+// fromElsewhere reports whether a browser asks for a page of another origin. Unlike posting, which such pages may never
+// do, reading is forbidden to them on some routes only.
 func fromElsewhere(protection *http.CrossOriginProtection, r *http.Request) bool {
 	posted := *r
 	posted.Method = http.MethodPost

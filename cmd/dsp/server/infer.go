@@ -33,7 +33,8 @@ type inferRequest struct {
 	} `json:"outputs"`
 }
 
-// parameters are an object of which the protocol leaves the members open, and this server knows none. Nothing of it is kept.
+// parameters are an object of which the protocol leaves the members open, and this server knows none. Nothing of it is
+// kept.
 type parameters struct{}
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -146,7 +147,8 @@ func parseInfer(body []byte) (*inferRequest, error) {
 	return &request, nil
 }
 
-// wanted returns the names of the outputs that a request asks for; without any, all but the marginals, which are many, and the lines.
+// wanted returns the names of the outputs that a request asks for; without any, all but the marginals, which are many,
+// and the lines.
 func (p *pool) wanted(r *inferRequest) ([]string, error) {
 	var names, wanted []string
 	for _, out := range p.outputs() {

@@ -9,7 +9,8 @@ import (
 // Local answers requests of the process itself, without a connection.
 type Local struct{ *Server }
 
-// Answer answers a request, such as POST /predict?nbest=2, as the server would answer it over HTTP. It may be called from any number of goroutines.
+// Answer answers a request, such as POST /predict?nbest=2, as the server would answer it over HTTP. It may be called
+// from any number of goroutines.
 func (l Local) Answer(method, target, contentType string, body []byte) (status int, answer []byte, err error) {
 	r, err := http.NewRequest(method, target, bytes.NewReader(body))
 	if err != nil {

@@ -9,10 +9,12 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// mostSeen is how many images are compared with the training images at once: a few say little, and of too many the latest no more.
+// mostSeen is how many images are compared with the training images at once: a few say little, and of too many the
+// latest no more.
 const mostSeen = 100
 
-// looks watches the images of requests. It says once of each difference that they are unlike those that the model was trained on.
+// looks watches the images of requests. It says once of each difference that they are unlike those that the model was
+// trained on.
 type looks struct {
 	mu   sync.Mutex
 	seen []structured.ImageLook

@@ -13,7 +13,8 @@ func (s *Server) live(w http.ResponseWriter, _ *http.Request) error {
 	return answerJSON(w, http.StatusOK, map[string]bool{"live": true})
 }
 
-// ready answers whether the server takes requests: all models are loaded before it listens, so only a server that stops does not.
+// ready answers whether the server takes requests: all models are loaded before it listens, so only a server that stops
+// does not.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) error {
 	if s.stopping.Load() {
 		return answerJSON(w, http.StatusServiceUnavailable, map[string]bool{"ready": false})

@@ -52,8 +52,8 @@ func (l *line) enter() (leave func(), err error) {
 	return func() { l.requests.Add(-1) }, nil
 }
 
-// run lets a worker do something that takes so many bytes, unless ctx has ended. One that crashed is replaced, because its memory may be in any
-// state, and one that took much, because its scratch memory never shrinks.
+// run lets a worker do something that takes so many bytes, unless ctx has ended. One that crashed is replaced, because
+// its memory may be in any state, and one that took much, because its scratch memory never shrinks.
 func (l *line) run(ctx context.Context, bytes int64, do func(w *pipelines.Worker) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -102,8 +102,8 @@ func (l *line) largest(e models.Extent) int64 {
 	return int64(most)
 }
 
-// charactersPerPosition is how many characters a paragraph may have for each position that an example may have: its first stage labels
-// characters, and the positions of the others are words.
+// charactersPerPosition is how many characters a paragraph may have for each position that an example may have: its
+// first stage labels characters, and the positions of the others are words.
 const charactersPerPosition = 10
 
 // sentencesAtOnce is how many sentences a worker annotates before it looks whether somebody still waits for them.

@@ -101,7 +101,8 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, "application/x-ndjson", bytes.Join(lines, nil))
 }
 
-// keeps refuses examples of which predictions are to keep what they do not say, or say what predictions are not to keep.
+// keeps refuses examples of which predictions are to keep what they do not say, or say what predictions are not to
+// keep.
 func (p *pool) keeps(all []requests.Example, force bool) error {
 	if force {
 		if err := p.model.Keeps(settings.Query); err != nil {
@@ -214,7 +215,8 @@ func tooMany(n int) error {
 	return nil
 }
 
-// readBody reads the examples of a body: an image file, or an object per line. Raw text has an example for each of its sentences.
+// readBody reads the examples of a body: an image file, or an object per line. Raw text has an example for each of its
+// sentences.
 func readBody(r *http.Request, body []byte, reader requests.Reader, split tokens.Splitter) ([]requests.Example, error) {
 	if isImage(r) {
 		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -305,7 +307,8 @@ func withMembers(line []byte, members map[string]any) ([]byte, error) {
 	return append(line, more.Bytes()[1:]...), nil
 }
 
-// withOverlay adds the image with the predicted mask over it, a PNG file in base64, and the names of the labels that the mask shows.
+// withOverlay adds the image with the predicted mask over it, a PNG file in base64, and the names of the labels that
+// the mask shows.
 func withOverlay(line []byte, names *structured.Alphabet, d *structured.Dataset, i int, p *predictions.Prediction) ([]byte, error) {
 	s := segmentation.Of(d)
 	e, err := s.Load(i)

@@ -37,9 +37,9 @@ type span struct {
 	from, to int
 }
 
-// queue holds the jobs for a model. Workers take examples from its front, of several jobs at once if these have the same options, so that
-// requests that arrive together are predicted together; nobody waits for others to arrive. A job that is not done when its turn is over goes
-// to the back, so that a large one does not hold up the small ones.
+// queue holds the jobs for a model. Workers take examples from its front, of several jobs at once if these have the
+// same options, so that requests that arrive together are predicted together; nobody waits for others to arrive. A job
+// that is not done when its turn is over goes to the back, so that a large one does not hold up the small ones.
 type queue struct {
 	mutex   sync.Mutex
 	arrival sync.Cond
@@ -91,8 +91,8 @@ func (q *queue) length() int {
 	return q.jobs
 }
 
-// take waits for examples and returns some of them, up to size positions but at least one example, all with the same options. It is false
-// when the queue is closed and empty.
+// take waits for examples and returns some of them, up to size positions but at least one example, all with the same
+// options. It is false when the queue is closed and empty.
 func (q *queue) take(size int) ([]span, bool) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()

@@ -98,8 +98,8 @@ func (e *entry) stamp() stamp {
 	return stamp{info.Size(), info.ModTime()}
 }
 
-// load loads a model and lets it answer from now on; requests that came before are finished by the one before. If it cannot be loaded,
-// the one before stays.
+// load loads a model and lets it answer from now on; requests that came before are finished by the one before. If it
+// cannot be loaded, the one before stays.
 func (s *Server) load(e *entry) error {
 	e.loading.Lock()
 	defer e.loading.Unlock()
@@ -291,8 +291,9 @@ func (s *Server) find(name string) (*entry, error) {
 	return nil, &refusal{404, fmt.Errorf("no model %q; there is %s", name, strings.Join(names, ", "))}
 }
 
-// run submits examples to a model and waits until they are predicted. read reads the examples for the model as it is now; when the model is
-// replaced before they are in its queue, they are read again for the new one. held is what the request holds.
+// run submits examples to a model and waits until they are predicted. read reads the examples for the model as it is
+// now; when the model is replaced before they are in its queue, they are read again for the new one. held is what the
+// request holds.
 func (e *entry) run(ctx context.Context, held *holding, read func(p *pool) (*job, error)) error {
 	body := held.bytes
 	for {

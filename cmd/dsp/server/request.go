@@ -34,7 +34,8 @@ func refuse(code int, format string, args ...any) error {
 	return &refusal{code, fmt.Errorf(format, args...)}
 }
 
-// status returns the code and the text that an error is answered with. 499 is that of a client that has gone, for the metrics.
+// status returns the code and the text that an error is answered with. 499 is that of a client that has gone, for the
+// metrics.
 func status(err error, timeout time.Duration) (int, string) {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.code, r.Error()
@@ -125,8 +126,9 @@ func (s *Server) answerError(w *observed, r *http.Request, err error) {
 // drained is how many of the largest bodies are read from a client whose request is refused.
 const drained = 64
 
-// drain reads the rest of the body of a refused request, within the time of the request. Python's urllib and requests, among others, send
-// all of a body before they read the answer, and a connection that closes earlier is no answer to them but a reset.
+// drain reads the rest of the body of a refused request, within the time of the request. Python's urllib and requests,
+// among others, send all of a body before they read the answer, and a connection that closes earlier is no answer to
+// them but a reset.
 func (s *Server) drain(r *http.Request) {
 	limit := drained * s.o.MaxBody
 	if r.Header.Get("Expect") != "" || r.ContentLength > limit { // a client that waits for leave to send; a body that would take too long

@@ -1,5 +1,5 @@
-// Package server answers requests for predictions over HTTP: the Open Inference Protocol, version 2, a plain POST /predict, metrics for
-// Prometheus, and a page to try models on.
+// Package server answers requests for predictions over HTTP: the Open Inference Protocol, version 2, a plain POST
+// /predict, metrics for Prometheus, and a page to try models on.
 package server
 
 import (
@@ -121,7 +121,8 @@ func (s *Server) Close() {
 	}
 }
 
-// Serve answers requests until ctx ends. Then it takes no more connections, answers the requests that it has accepted, and returns nil.
+// Serve answers requests until ctx ends. Then it takes no more connections, answers the requests that it has accepted,
+// and returns nil.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
 		Handler: s.guard(hostsFor(l.Addr(), s.hosts), s.handler()), ReadHeaderTimeout: s.o.Timeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,

@@ -28,8 +28,8 @@ func (t *tensor) bad(format string, args ...any) error {
 // mostAxes is how many axes a tensor may have: an input has at most those of a batch of sequences of rows of numbers.
 const mostAxes = 3
 
-// elements returns the product of the shape. It refuses axes of length 0, whatever others there are: they hold nothing, and the length of
-// another axis would be a promise without data.
+// elements returns the product of the shape. It refuses axes of length 0, whatever others there are: they hold nothing,
+// and the length of another axis would be a promise without data.
 func (t *tensor) elements() (int, error) {
 	if len(t.Shape) == 0 || len(t.Shape) > mostAxes {
 		return 0, t.bad(" has a shape of %d axes, expected 1 to %d", len(t.Shape), mostAxes)
@@ -45,8 +45,8 @@ func (t *tensor) elements() (int, error) {
 	return n, nil
 }
 
-// flat returns nested lists of that depth as one list: brackets inside of the outermost become blanks. Lists that are flat already are
-// returned as they are. A list of lists holds lists alone.
+// flat returns nested lists of that depth as one list: brackets inside of the outermost become blanks. Lists that are
+// flat already are returned as they are. A list of lists holds lists alone.
 func (t *tensor) flat(depth int) ([]byte, error) {
 	data := bytes.Clone(t.Data)
 	level, deepest := 0, 0 // deepest is how deep the first number or text is
@@ -283,8 +283,9 @@ func (in *inputSet) objects(known []requests.Input) ([]*requests.Object, error) 
 	return all, nil
 }
 
-// split returns the sequences of a tensor with width values per position: a single one, those of the given lengths one after the other, or
-// the beginnings of the rows of a batch that is padded to equal lengths. axes counts those of the shape without that of the values.
+// split returns the sequences of a tensor with width values per position: a single one, those of the given lengths one
+// after the other, or the beginnings of the rows of a batch that is padded to equal lengths. axes counts those of the
+// shape without that of the values.
 func split[T any](in *inputSet, t *tensor, all []T, axes, width int) ([][]T, error) {
 	switch {
 	case axes == 2:

@@ -149,7 +149,8 @@ func (p *pool) usual() int64 {
 	return int64(batchPositions / length * p.bytes(&e, predictions.Options{}))
 }
 
-// fits refuses examples whose predictions would take more memory than there is for all, and tells each how much it takes.
+// fits refuses examples whose predictions would take more memory than there is for all, and tells each how much it
+// takes.
 func (p *pool) fits(all []requests.Example, o predictions.Options) error {
 	for k := range all {
 		e := &all[k]

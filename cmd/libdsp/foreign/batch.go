@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Batch is the layout of a batch of B examples: what there is beside the values of the potentials. It does not change once it is made,
-// and any number of threads may ask about it.
+// Batch is the layout of a batch of B examples: what there is beside the values of the potentials. It does not change
+// once it is made, and any number of threads may ask about it.
 type Batch struct {
 	form    *Form
 	outputs []int             // [B+1]
@@ -25,13 +25,14 @@ type Layout struct {
 	Outputs []int   // [B+1] where each example's output begins, counted in numbers
 	Offsets [][]int // for each part [B+1] where each example's rows begin; nil for a part that examples share
 
-	// Gold are numbers that belong to the examples, in a list of which example b has GoldOffsets[b] to GoldOffsets[b+1]-1: what lines must
-	// read (transcripts), or gold outputs (counted segmentation, windows). A list with a number below 0 is not known. nil: none is known.
+	// Gold are numbers that belong to the examples, in a list of which example b has GoldOffsets[b] to
+	// GoldOffsets[b+1]-1: what lines must read (transcripts), or gold outputs (counted segmentation, windows). A list
+	// with a number below 0 is not known. nil: none is known.
 	Gold        []int32
 	GoldOffsets []int
 
-	// Ends are the two variables of each edge of graphs, counted from 0 in each example, and Types the types of edges, if they are typed.
-	// Example b has edges EdgeOffsets[b] to EdgeOffsets[b+1]-1.
+	// Ends are the two variables of each edge of graphs, counted from 0 in each example, and Types the types of edges,
+	// if they are typed. Example b has edges EdgeOffsets[b] to EdgeOffsets[b+1]-1.
 	Ends        [][2]int32
 	Types       []int32
 	EdgeOffsets []int

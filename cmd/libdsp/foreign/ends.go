@@ -20,8 +20,8 @@ func endsForm(chain structured.Form, labels int) structured.Form {
 	return chain
 }
 
-// addEnds makes a part, node scores of a share, their sum with the ends, in the memory of to, which it returns. The ends
-// of example b begin at b·step: 0 where examples share them.
+// addEnds makes a part, node scores of a share, their sum with the ends, in the memory of to, which it returns. The
+// ends of example b begin at b·step: 0 where examples share them.
 func addEnds(to []float32, node *structured.Part, start, end []float32, step int) []float32 {
 	to = append(to[:0], node.Values...)
 	node.Values = to

@@ -26,8 +26,8 @@ import (
 	"github.com/dsp-go/dsp/structured/windows"
 )
 
-// Settings are what a caller says of a structure, as JSON: its name, and the sizes that its potentials depend on. A structure reads the
-// settings that its line in the table of structures names; others must be left out.
+// Settings are what a caller says of a structure, as JSON: its name, and the sizes that its potentials depend on. A
+// structure reads the settings that its line in the table of structures names; others must be left out.
 type Settings struct {
 	Structure string `json:"structure"`
 
@@ -219,8 +219,8 @@ func orElse(s, otherwise string) string {
 	return s
 }
 
-// fullSteps are steps in which every label may follow every other, and every three in a row have a score: triple (a, b, c) has number
-// (a·Y + b)·Y + c.
+// fullSteps are steps in which every label may follow every other, and every three in a row have a score: triple (a, b,
+// c) has number (a·Y + b)·Y + c.
 func fullSteps(y int) *chains.Steps {
 	s := &chains.Steps{Labels: y, First: []int{0}, Start: []int{0}}
 	for i := range y {
@@ -236,7 +236,8 @@ func fullSteps(y int) *chains.Steps {
 	return s
 }
 
-// Form is a structure with its sizes. It keeps oracles with their scratch memory, one per thread that asks. It is safe for concurrent use.
+// Form is a structure with its sizes. It keeps oracles with their scratch memory, one per thread that asks. It is safe
+// for concurrent use.
 type Form struct {
 	structured.Form
 	Settings    Settings

@@ -7,9 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Indicator writes 1_y of the outputs y [Numbers], how often each of them uses each potential, to u, an array for each part
-// [MarginalSize]: the gradient of their scores. value is nil, or what Max wrote with y. Then an example without an output, of
-// the value −∞, has zeros, and one of the value NaN NaN: 1_y is a subgradient of Max.
+// Indicator writes 1_y of the outputs y [Numbers], how often each of them uses each potential, to u, an array for each
+// part [MarginalSize]: the gradient of their scores. value is nil, or what Max wrote with y. Then an example without an
+// output, of the value −∞, has zeros, and one of the value NaN NaN: 1_y is a subgradient of Max.
 func (t *Batch) Indicator(y []int32, value []float64, u [][]float32) error {
 	if len(y) != t.Numbers() || value != nil && len(value) != t.Len() {
 		return fmt.Errorf("%d numbers and %d values, expected %d and %d", len(y), len(value), t.Numbers(), t.Len())

@@ -1,6 +1,6 @@
-// Package foreign answers questions about potentials that lie in the memory of a caller in another language: plain arrays, described by
-// numbers. It checks every number before it trusts it, divides a batch among threads, and returns errors instead of panics. The C library
-// (cmd/libdsp) is a thin layer over it.
+// Package foreign answers questions about potentials that lie in the memory of a caller in another language: plain
+// arrays, described by numbers. It checks every number before it trusts it, divides a batch among threads, and returns
+// errors instead of panics. The C library (cmd/libdsp) is a thin layer over it.
 package foreign
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Every question takes the values of the potentials, an array for each part [rows × width], and a Run. It answers for examples from run.First
-// on and returns the number of the first one that it has not answered: Len, unless the budget was used up. Answers of an example depend on its
-// potentials alone, not on the batch, the threads or the budget.
+// Every question takes the values of the potentials, an array for each part [rows × width], and a Run. It answers for
+// examples from run.First on and returns the number of the first one that it has not answered: Len, unless the budget
+// was used up. Answers of an example depend on its potentials alone, not on the batch, the threads or the budget.
 
 // asked are the potentials that the oracle is asked about: those of the share, or the wider trees of several roots.
 func (l *lane) asked(t *Batch) *structured.Potentials {
@@ -26,9 +26,9 @@ func (l *lane) asked(t *Batch) *structured.Potentials {
 	return &l.rooted.θ
 }
 
-// Max writes the best output of every example to y [Numbers], and its score to value [B]: for structures that are answered by bounds an upper
-// bound of the best score. An example without an output has value −∞ and zeros, and one whose potentials are not valid
-// NaN and an output: standIn.
+// Max writes the best output of every example to y [Numbers], and its score to value [B]: for structures that are
+// answered by bounds an upper bound of the best score. An example without an output has value −∞ and zeros, and one
+// whose potentials are not valid NaN and an output: standIn.
 func (t *Batch) Max(values [][]float32, run Run, y []int32, value []float64) (int, error) {
 	if err := t.fits(y, 1, value, 1); err != nil {
 		return 0, err
@@ -55,8 +55,8 @@ func (l *lane) max(t *Batch, y []int32, value []float64) {
 	narrowOutputs(y, l.rooted.y, l.outputs)
 }
 
-// Exp writes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every example to value [B] and, if u is not nil, the marginals to u, an array for each part
-// [MarginalSize]. Potentials that are NaN, +∞ or too large give NaN in both.
+// Exp writes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every example to value [B] and, if u is not nil, the marginals to u, an array
+// for each part [MarginalSize]. Potentials that are NaN, +∞ or too large give NaN in both.
 func (t *Batch) Exp(values [][]float32, run Run, μ float64, value []float64, u [][]float32) (int, error) {
 	if err := t.sums(value, μ, u); err != nil {
 		return 0, err
@@ -85,8 +85,9 @@ func (l *lane) exp(t *Batch, μ float64, lo, hi int, value []float64, u [][]floa
 	}
 }
 
-// Loss writes −log p(y) of the outputs y [Numbers] at temperature 1 to value [B], never less than 0, and its gradient, the marginals less the
-// indicator of y, to gradient. An output that potentials forbid has the loss +∞ and a gradient of NaN.
+// Loss writes −log p(y) of the outputs y [Numbers] at temperature 1 to value [B], never less than 0, and its gradient,
+// the marginals less the indicator of y, to gradient. An output that potentials forbid has the loss +∞ and a gradient
+// of NaN.
 func (t *Batch) Loss(values [][]float32, run Run, y []int32, value []float64, gradient [][]float32) (int, error) {
 	if err := t.sums(value, 1, gradient); err != nil {
 		return 0, err
@@ -153,8 +154,8 @@ func (t *Batch) TopK(values [][]float32, run Run, k int, y []int32, score []floa
 	})
 }
 
-// Sample draws k outputs of every example at temperature μ, by a seed per example [B]: count [B] is k, or 0 where there is no output or
-// potentials are not valid; y as in TopK.
+// Sample draws k outputs of every example at temperature μ, by a seed per example [B]: count [B] is k, or 0 where there
+// is no output or potentials are not valid; y as in TopK.
 func (t *Batch) Sample(values [][]float32, run Run, μ float64, k int, seeds []uint64, y []int32, count []int) (int, error) {
 	if k < 1 || k > mostNumbers || t.Numbers() > 0 && k > math.MaxInt/16/t.Numbers() {
 		return 0, fmt.Errorf("%d samples, expected at least 1", k)
@@ -206,9 +207,9 @@ func (t *Batch) Score(values [][]float32, run Run, y []int32, value []float64) (
 	})
 }
 
-// Divergence writes, for every example, Σ_y p(y)·(log p(y) − log q(y)) in nats to value [B], for the Gibbs distributions p and q of two values of
-// the potentials at temperature μ. Without q it writes the entropy of p. Both are differences of numbers as large as the scores over μ: expect
-// errors of some 1e-7 of these, and never less than 0.
+// Divergence writes, for every example, Σ_y p(y)·(log p(y) − log q(y)) in nats to value [B], for the Gibbs
+// distributions p and q of two values of the potentials at temperature μ. Without q it writes the entropy of p. Both
+// are differences of numbers as large as the scores over μ: expect errors of some 1e-7 of these, and never less than 0.
 func (t *Batch) Divergence(p, q [][]float32, run Run, μ float64, value []float64) (int, error) {
 	if err := t.sums(value, μ, nil); err != nil {
 		return 0, err
@@ -246,11 +247,12 @@ func (t *Batch) Divergence(p, q [][]float32, run Run, μ float64, value []float6
 	})
 }
 
-// Hessian writes the product of the Hessian of μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every example with a direction to product, which has the form of
-// marginals [MarginalSize]: their derivative along it. The direction has the form of the potentials, and must be finite. It is computed in
-// float64 by the chart that the structure declares (oracles/chart), which takes some 10 to 50 times as long as Exp of the fastest kernels. It is 0
-// where there is no output, and NaN where the potentials or the direction are not valid. With own, every example has
-// a direction of its own, in the form of marginals.
+// Hessian writes the product of the Hessian of μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every example with a direction to product,
+// which has the form of marginals [MarginalSize]: their derivative along it. The direction has the form of the
+// potentials, and must be finite. It is computed in float64 by the chart that the structure declares (oracles/chart),
+// which takes some 10 to 50 times as long as Exp of the fastest kernels. It is 0 where there is no output, and NaN
+// where the potentials or the direction are not valid. With own, every example has a direction of its own, in the form
+// of marginals.
 func (t *Batch) Hessian(values [][]float32, run Run, μ float64, direction [][]float32, own bool, product [][]float32) (int, error) {
 	if err := t.can(t.form.Description.Hessian, "products with the Hessian"); err != nil {
 		return 0, err

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// A tree of several roots over n words is a tree of one root over n+1 words: the first of these is the root's only dependent, and its
-// dependents are the roots. rootedForm is the form of these trees.
+// A tree of several roots over n words is a tree of one root over n+1 words: the first of these is the root's only
+// dependent, and its dependents are the roots. rootedForm is the form of these trees.
 type rootedForm struct{ structured.Form }
 
 func newRootedForm(s trees.SpanningTree, relations int) *rootedForm {
@@ -58,7 +58,8 @@ func (w *rooted) widen(f *rootedForm, θ *structured.Potentials, forbidden float
 	}
 }
 
-// rows visits the rows of the words of a sentence among those of the sentence with a word more, each with its row before, −1 where it has none.
+// rows visits the rows of the words of a sentence among those of the sentence with a word more, each with its row
+// before, −1 where it has none.
 func (w *rooted) rows(words int, visit func(to, from int)) {
 	wide := words + 1
 	for d := 1; d <= words; d++ {

@@ -1,5 +1,5 @@
-// Command wheel writes a Python wheel of the package in cmd/libdsp/python for one platform: the modules, the C libraries if there are any, and the
-// program dsp, which pip puts on the path. make wheel builds what it packs.
+// Command wheel writes a Python wheel of the package in cmd/libdsp/python for one platform: the modules, the C
+// libraries if there are any, and the program dsp, which pip puts on the path. make wheel builds what it packs.
 package main
 
 import (
@@ -118,8 +118,8 @@ type wheel struct {
 	err     error
 }
 
-// modules adds the Python files of a folder and the marker of types. Those that need the library are left out where there is none: the wheel then
-// is the program, and importing dsp says so.
+// modules adds the Python files of a folder and the marker of types. Those that need the library are left out where
+// there is none: the wheel then is the program, and importing dsp says so.
 func (w *wheel) modules(folder string, programAlone bool) error {
 	if programAlone {
 		w.add("dsp/__init__.py", []byte("raise ImportError(\"dsp's library is not built for this platform: "+

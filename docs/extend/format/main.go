@@ -1,4 +1,5 @@
-// Command format is dsp with one more format, "slash": every verb of dsp reads tagged sentences as the Brown corpus has them.
+// Command format is dsp with one more format, "slash": every verb of dsp reads tagged sentences as the Brown corpus has
+// them.
 package main
 
 import (

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// tail is the subgradient method with a fixed step. The weights that it returns are the mean of its iterates from some pass on, which
-// removes most of the noise that a fixed step leaves.
+// tail is the subgradient method with a fixed step. The weights that it returns are the mean of its iterates from some
+// pass on, which removes most of the noise that a fixed step leaves.
 type tail struct {
 	rate float64           // γ
 	from int               // passes before the mean begins
@@ -37,7 +37,8 @@ func (m *tail) Start(_ context.Context, p *train.Problem, s *train.State) error 
 	return nil
 }
 
-// Pass visits every example once: w ← w − γ(g + λ(w − c)), with the mean gradient g of a batch and the centre c of the regulariser.
+// Pass visits every example once: w ← w − γ(g + λ(w − c)), with the mean gradient g of a batch and the centre c of the
+// regulariser.
 func (m *tail) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
 	decay, pull := m.rate*p.Lambda, 0.0
@@ -72,7 +73,8 @@ func (m *tail) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 // Archive saves or restores all that the next pass needs.
 func (m *tail) Archive(a engine.Archive) { m.path.Archive(a) }
 
-// tailSettings are the flags of the method: those of a step size and of a batch, which other methods have, too, and one of its own.
+// tailSettings are the flags of the method: those of a step size and of a batch, which other methods have, too, and one
+// of its own.
 type tailSettings struct {
 	optimisers.StepSize
 	optimisers.Batching

@@ -1,5 +1,5 @@
-// Command structure is dsp with one more structure, "selection": which items of an example to choose, at most so many. The task "select"
-// learns it; every verb of dsp knows it.
+// Command structure is dsp with one more structure, "selection": which items of an example to choose, at most so many.
+// The task "select" learns it; every verb of dsp knows it.
 package main
 
 import (
@@ -46,8 +46,8 @@ var task = tasks.Labelling(tasks.Task{
 	},
 })
 
-// draw draws items with six features each. Gold outputs choose the best by a hidden score that is linear in the features, where it is
-// positive.
+// draw draws items with six features each. Gold outputs choose the best by a hidden score that is linear in the
+// features, where it is positive.
 func draw(c *config.Config) (train, dev, test *structured.Dataset, err error) {
 	const features = 6
 	most, r := tasks.Own(c).(*selectSettings).Most, rand.New(rand.NewPCG(c.Seed, 1))

@@ -43,8 +43,8 @@ func (o *oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// Exp implements oracles.Summer. before[t][k] is the log of the sum over the first t items with k of them chosen, and from[t][k] over those
-// from t on with at most k of them chosen.
+// Exp implements oracles.Summer. before[t][k] is the log of the sum over the first t items with k of them chosen, and
+// from[t][k] over those from t on with at most k of them chosen.
 func (o *oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	if u != nil {
 		u.Like(θ)

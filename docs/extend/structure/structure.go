@@ -7,8 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// selection is the structure of a choice of at most Most of the items of an example, which are its positions. An output has a number for
-// each item: 1 if it is chosen, else 0. Potentials have one part, "item" [T×2]: row t scores leaving item t out, and choosing it.
+// selection is the structure of a choice of at most Most of the items of an example, which are its positions. An output
+// has a number for each item: 1 if it is chosen, else 0. Potentials have one part, "item" [T×2]: row t scores leaving
+// item t out, and choosing it.
 type selection struct{ Most int }
 
 func (s selection) form() structured.Form {
@@ -40,7 +41,8 @@ func add(item []float32, y []int32, c float32) {
 	}
 }
 
-// LeastRisk implements structured.RiskMinimiser, which goes with sums: an item is worth the probability that it is right.
+// LeastRisk implements structured.RiskMinimiser, which goes with sums: an item is worth the probability that it is
+// right.
 func (selection) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	θ.SetAllowed(0, func(k int) float32 { return u.Parts[0].Values[k] })
 }
@@ -102,8 +104,8 @@ func small(r *rand.Rand) *structured.Potentials {
 	return θ
 }
 
-// mistakes is the task loss: the number of items that are chosen wrongly, or left out wrongly. It is linear in the indicator of an output,
-// so that an oracle on potentials with it added is a loss-augmented oracle.
+// mistakes is the task loss: the number of items that are chosen wrongly, or left out wrongly. It is linear in the
+// indicator of an output, so that an oracle on potentials with it added is a loss-augmented oracle.
 type mistakes struct{}
 
 func (mistakes) Augment(θ *structured.Potentials, b int, gold structured.Gold) {

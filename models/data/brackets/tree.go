@@ -16,8 +16,8 @@ import (
 	"github.com/dsp-go/dsp/structured/constituents"
 )
 
-// Node is a constituent with its children or, at the bottom, a word with its tag as the label. A parse that failed, (())
-// or () as parsers write it for EVALB, has neither.
+// Node is a constituent with its children or, at the bottom, a word with its tag as the label. A parse that failed,
+// (()) or () as parsers write it for EVALB, has neither.
 type Node struct {
 	Label    string
 	Word     string // of a node without children

@@ -40,7 +40,8 @@ type Format struct {
 	Images bool // letters of words
 	Tokens bool // text with a token per line, which can be read piece by piece
 	Lines  bool // text with an example per line, which can be read piece by piece
-	// a range of its bytes that begins and ends after blank lines can be read on its own, by Options.Line, Start and Each
+	// a range of its bytes that begins and ends after blank lines can be read on its own, by Options.Line, Start and
+	// Each
 	Ranges   bool
 	Columns  bool // inputs are still to be made from columns after reading, which ColumnNames names
 	Arrays   bool // holds numbers only, which are inputs as they are

@@ -26,8 +26,8 @@ type Border struct {
 	Ends      [2]int32 // the regions
 	Direction Direction
 	Length    int // pairs of pixels on both sides of the border; 0 if only corners touch
-	// mean distance of the colours of these pairs (of those at the corners if there are no others), each colour from 0 to
-	// 1
+	// mean distance of the colours of these pairs (of those at the corners if there are no others), each colour from 0
+	// to 1
 	Strength float32
 }
 

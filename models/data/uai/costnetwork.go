@@ -16,8 +16,8 @@ const wholeSums = 1 << 52
 type CostNetwork struct {
 	Model *factors.Model
 	Upper int64 // what solutions cost less than
-	// what every assignment costs at least, which the tables lack; 0 where float64 has room for all sums of costs without
-	// it; at most Upper
+	// what every assignment costs at least, which the tables lack; 0 where float64 has room for all sums of costs
+	// without it; at most Upper
 	Least int64
 	Error float64 // by which a value of Model may be off, 0 where float64 has room for all sums
 }

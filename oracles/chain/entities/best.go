@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// leastRunning is the least probability that an entity has begun and goes on, below which Best leaves it out: so do all labelings that have it.
+// leastRunning is the least probability that an entity has begun and goes on, below which Best leaves it out: so do all
+// labelings that have it.
 const leastRunning = 1e-9
 
 // running is the best beginning of a labeling, up to some position where an entity has reached it.
@@ -18,8 +19,9 @@ type running struct {
 	from  int     // what it was a position earlier, −1 if it begins here
 }
 
-// Best returns the entities, with their probabilities p, of an allowed labeling for which Σ (p − θ) is largest: by dynamic programming over labels and the
-// positions where entities begin, so that steps between labels that θ or the constraints forbid are on no way. It returns none where no labeling is allowed.
+// Best returns the entities, with their probabilities p, of an allowed labeling for which Σ (p − θ) is largest: by
+// dynamic programming over labels and the positions where entities begin, so that steps between labels that θ or the
+// constraints forbid are on no way. It returns none where no labeling is allowed.
 func (s *Sums) Best(θ float64) (chosen []chains.Entity, probabilities []float64) {
 	if s.n == 0 || math.IsInf(s.value, -1) {
 		return nil, nil
@@ -114,7 +116,8 @@ func (s *Sums) goOn(to, before []running, t int) []running {
 	return to
 }
 
-// run computes the probabilities of the entities of each first position and type, by their length, as far as they are likely enough to go on.
+// run computes the probabilities of the entities of each first position and type, by their length, as far as they are
+// likely enough to go on.
 func (s *Sums) run() {
 	if s.runs != nil {
 		return

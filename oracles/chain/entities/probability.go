@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Probability returns the probability that e is an entity of the labeling: that exactly these positions are one, of this type. It is the sum
-// over all labelings that have e. It is 0 if no labeling is allowed.
+// Probability returns the probability that e is an entity of the labeling: that exactly these positions are one, of
+// this type. It is the sum over all labelings that have e. It is 0 if no labeling is allowed.
 func (s *Sums) Probability(e chains.Entity) float64 {
 	s.begin(e.First, e.Type)
 	for t := e.First + 1; t <= e.Last; t++ {
@@ -25,8 +25,8 @@ func (s *Sums) LogProbability(e chains.Entity) float64 {
 	return s.logShare(e.Last, e.Type, s.close)
 }
 
-// LogDoubt returns the logarithm of the probability that e is no entity of the labeling, however small that is. It adds up the labelings by the position
-// where they leave e, and subtracts nothing.
+// LogDoubt returns the logarithm of the probability that e is no entity of the labeling, however small that is. It adds
+// up the labelings by the position where they leave e, and subtracts nothing.
 func (s *Sums) LogDoubt(e chains.Entity) float64 {
 	if math.IsInf(s.value, -1) {
 		return 0
@@ -59,10 +59,11 @@ func (s *Sums) LogDoubt(e chains.Entity) float64 {
 	return math.Min(0, sum-s.value)
 }
 
-// AtLeast appends all entities with a probability of at least p > 0, by first and last position and type. They may overlap.
+// AtLeast appends all entities with a probability of at least p > 0, by first and last position and type. They may
+// overlap.
 //
-// The probability that an entity of type x starts at a position and has not ended before another falls as that other one moves on, and bounds
-// the probability of all longer entities; the search stops where it is below p.
+// The probability that an entity of type x starts at a position and has not ended before another falls as that other
+// one moves on, and bounds the probability of all longer entities; the search stops where it is below p.
 func (s *Sums) AtLeast(p float64, to []chains.Entity, probabilities []float64) ([]chains.Entity, []float64) {
 	for first := range s.n {
 		begun := len(to)
@@ -86,7 +87,8 @@ func (s *Sums) AtLeast(p float64, to []chains.Entity, probabilities []float64) (
 	return to, probabilities
 }
 
-// sortByLast sorts entities with the same first position by their last, and keeps the order of types: an insertion sort of a few.
+// sortByLast sorts entities with the same first position by their last, and keeps the order of types: an insertion sort
+// of a few.
 func sortByLast(entities []chains.Entity, probabilities []float64) {
 	for k := 1; k < len(entities); k++ {
 		for i := k; i > 0 && entities[i].Last < entities[i-1].Last; i-- {

@@ -8,15 +8,15 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// Sums holds the sums over the labelings of one chain from which the probability of every possible entity follows. With the potentials θ
-// of the chain at temperature μ,
+// Sums holds the sums over the labelings of one chain from which the probability of every possible entity follows. With
+// the potentials θ of the chain at temperature μ,
 //
 //	α_t(j)  sums over the labels before t, given y_t = j, node t included;   β_t(j)  over those after t,
 //	open_t(j) and close_t(j) are their parts in which an entity starts at t, and in which one that has reached t ends there.
 //
-// An entity of type x at first…last is the event that one opens at first with a label of x, that the labels up to last continue it, and that
-// it closes there. The continuing labels are those of x, at most a handful, so a probability takes O(last − first) after one
-// forward-backward pass, O(T·Y²). All sums are logarithms in float64, of any range.
+// An entity of type x at first…last is the event that one opens at first with a label of x, that the labels up to last
+// continue it, and that it closes there. The continuing labels are those of x, at most a handful, so a probability
+// takes O(last − first) after one forward-backward pass, O(T·Y²). All sums are logarithms in float64, of any range.
 //
 // A Sums serves one goroutine at a time and reuses its memory.
 type Sums struct {

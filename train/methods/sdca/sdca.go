@@ -56,7 +56,8 @@ import (
 // means over the ends of passes, each counting half as much as the next; for attributes alone, w is closer to the
 // optimum than such a mean. With a proximal term they are means of thresholded weights. The dual is certified when it
 // is recomposed from the memory, at every Resync and in Certify, which does without the gradient where it can (met.go).
-// In between, the changes of steps estimate it. The method is done once F and the bound differ by no more than rounding.
+// In between, the changes of steps estimate it. The method is done once F and the bound differ by no more than
+// rounding.
 type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 20
 	Async  bool // threads take examples one by one without waiting; for sparse inputs only (async.go)

@@ -31,8 +31,8 @@ type measure struct {
 
 func (m measure) name() string { return m.part + ": " + m.what }
 
-// Run repeats every measurement whose name, "part: what", matches a pattern, for the given number of seconds. With an error, it returns those that it
-// had made.
+// Run repeats every measurement whose name, "part: what", matches a pattern, for the given number of seconds. With an
+// error, it returns those that it had made.
 func Run(ctx context.Context, seconds float64, only *regexp.Regexp) ([]Speed, error) {
 	step, err := netMeasure()
 	if err != nil {

@@ -38,8 +38,8 @@ func windowMeasures() []measure {
 	return all
 }
 
-// randomMaps draws potentials like those of a trained network, with the loss added: a blob of positive cells around an object on a
-// negative background, with noise.
+// randomMaps draws potentials like those of a trained network, with the loss added: a blob of positive cells around an
+// object on a negative background, with noise.
 func randomMaps(examples, side int) *structured.Potentials {
 	r, w, θ := rand.New(rand.NewPCG(1, 1)), windows.Window{Height: side, Width: side}, &structured.Potentials{}
 	cells, one := multiples(examples, side*side), multiples(examples, 1)

@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/constituents"
 )
 
-// constituentMeasures measures every answer of the oracle of constituents, on 16 sentences of 20 and of 40 words with 20 labels.
+// constituentMeasures measures every answer of the oracle of constituents, on 16 sentences of 20 and of 40 words with
+// 20 labels.
 func constituentMeasures() []measure {
 	const sentences, labels = 16, 20
 	names := answerNames{max: "max (CKY)", topK: "top-5", exp: "exp (inside-outside)", samples: "10 samples"}

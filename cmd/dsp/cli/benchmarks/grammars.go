@@ -10,7 +10,8 @@ import (
 	grammars "github.com/dsp-go/dsp/structured/pcfg"
 )
 
-// grammarMeasures measures every answer of the oracle of grammars, on 4 sentences of 8 and of 16 words with 10 nonterminals and 20 preterminals.
+// grammarMeasures measures every answer of the oracle of grammars, on 4 sentences of 8 and of 16 words with 10
+// nonterminals and 20 preterminals.
 func grammarMeasures() []measure {
 	const sentences, nonterminals, preterminals = 4, 10, 20
 	names := answerNames{max: "max (CKY)", topK: "top-5", exp: "exp (inside-outside)", samples: "10 samples"}

@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
-// graphMeasures measures every answer of the oracle of graphs: on paths of 16 variables with 32 labels for each kind of edges, and
-// on grids of 6×6 variables with 3 labels, which have loops.
+// graphMeasures measures every answer of the oracle of graphs: on paths of 16 variables with 32 labels for each kind of
+// edges, and on grids of 6×6 variables with 3 labels, which have loops.
 func graphMeasures() []measure {
 	names := answerNames{max: "max", topK: "top-5", exp: "exp"}
 	var all []measure
@@ -25,8 +25,8 @@ func graphMeasures() []measure {
 	return slices.Concat(all, cutMeasures(), relaxedMeasures())
 }
 
-// cutMeasures measures every answer of the oracle of cuts on grids of 8×8 and of 16×16 variables with two labels, whose edges favour
-// equal labels.
+// cutMeasures measures every answer of the oracle of cuts on grids of 8×8 and of 16×16 variables with two labels, whose
+// edges favour equal labels.
 func cutMeasures() []measure {
 	var all []measure
 	for _, edges := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
@@ -41,7 +41,8 @@ func cutMeasures() []measure {
 	return all
 }
 
-// relaxedMeasures measures every answer of the oracle of relaxed graphs on grids of 6×6 and of 16×16 variables with 3 labels.
+// relaxedMeasures measures every answer of the oracle of relaxed graphs on grids of 6×6 and of 16×16 variables with 3
+// labels.
 func relaxedMeasures() []measure {
 	var all []measure
 	for _, edges := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {

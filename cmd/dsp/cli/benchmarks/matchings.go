@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/monotone"
 )
 
-// matchingMeasures measures every answer of the oracle of matchings, and all max-marginals, on 64 examples of 20 by 20 items and on 4
-// of 100 by 100.
+// matchingMeasures measures every answer of the oracle of matchings, and all max-marginals, on 64 examples of 20 by 20
+// items and on 4 of 100 by 100.
 func matchingMeasures() []measure {
 	var all []measure
 	for _, s := range []matchings.Matching{{}, {Complete: true}} {
@@ -29,7 +29,8 @@ func matchingMeasures() []measure {
 	return all
 }
 
-// alignmentMeasures measures every answer of the oracle of monotone alignments, on 64 examples of 20 by 20 items and on 16 of 100 by 100.
+// alignmentMeasures measures every answer of the oracle of monotone alignments, on 64 examples of 20 by 20 items and on
+// 16 of 100 by 100.
 func alignmentMeasures() []measure {
 	names := answerNames{max: "max (time warping)", topK: "top-5", l2: "ℓ₂ on the top 5", exp: "exp and marginals", samples: "10 samples"}
 	var all []measure

@@ -49,8 +49,9 @@ func treeMeasures() []measure {
 	return all
 }
 
-// answerNames holds the name under which a table shows each answer of an oracle, and its floating-point operations per batch (0: not
-// counted). An answer without a name is not measured; one with a name must be among the oracle's capabilities.
+// answerNames holds the name under which a table shows each answer of an oracle, and its floating-point operations per
+// batch (0: not counted). An answer without a name is not measured; one with a name must be among the oracle's
+// capabilities.
 type answerNames struct {
 	max, topK, l2, exp, samples string
 	maxFlops, expFlops          float64

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// secondMeasures measures every answer of the oracle of second-order chains on 16 sequences of 50 positions with 9 and with 17 labels, where
-// labels follow each other as in some outputs of that length.
+// secondMeasures measures every answer of the oracle of second-order chains on 16 sequences of 50 positions with 9 and
+// with 17 labels, where labels follow each other as in some outputs of that length.
 func secondMeasures() []measure {
 	const sequences, length = 16, 50
 	var all []measure

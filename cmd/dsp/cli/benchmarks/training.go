@@ -52,7 +52,8 @@ func netMeasure() (measure, error) {
 	return measure{"net, " + kernels.CurrentBLAS().Name(), "mlp step", sequences, flops, step, nil}, nil
 }
 
-// passMeasure measures a full pass of the hinge, value and gradient, for the default network on drawn words, on all cores.
+// passMeasure measures a full pass of the hinge, value and gradient, for the default network on drawn words, on all
+// cores.
 func passMeasure(ctx context.Context) (measure, error) {
 	words := ocr.DefaultOCRWords()
 	words.Dev, words.Test = 0, 0

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/transcripts"
 )
 
-// transcriptMeasures measures every answer of the oracle of lines, which may read anything or must read a string of 30 symbols, on 32 lines of 100
-// frames with 27 symbols.
+// transcriptMeasures measures every answer of the oracle of lines, which may read anything or must read a string of 30
+// symbols, on 32 lines of 100 frames with 27 symbols.
 func transcriptMeasures() []measure {
 	const lines, frames, symbols, length = 32, 100, 27, 30
 	offsets := make([]int, lines+1)

@@ -1,5 +1,5 @@
-// Package devicebench times a device's kernels and training steps, and compares each time with the lower bound that memory bandwidth
-// and peak arithmetic set.
+// Package devicebench times a device's kernels and training steps, and compares each time with the lower bound that
+// memory bandwidth and peak arithmetic set.
 package devicebench
 
 import (
@@ -23,8 +23,8 @@ type Report struct {
 	Rows   []Row       `json:"rows"`
 }
 
-// Row is one measurement. The bound is the time for its bytes at the bandwidth of a copy, or for its arithmetic at the peak,
-// whichever is longer. The share is bound/time.
+// Row is one measurement. The bound is the time for its bytes at the bandwidth of a copy, or for its arithmetic at the
+// peak, whichever is longer. The share is bound/time.
 type Row struct {
 	What         string  `json:"what"`
 	Sizes        string  `json:"sizes"`
@@ -47,8 +47,8 @@ func (r Row) String() string {
 	return s
 }
 
-// work is the least that a computation must do: bytes to read and write, and operations. A fused multiply-add is two operations in
-// one instruction; other instructions do one. Tensor cores have a peak of their own.
+// work is the least that a computation must do: bytes to read and write, and operations. A fused multiply-add is two
+// operations in one instruction; other instructions do one. Tensor cores have a peak of their own.
 type work struct {
 	bytes, flops float64
 	fused        bool
@@ -139,8 +139,8 @@ func tensorRate(capability string) float64 {
 
 const maxRepeats = 1000 // measurements per row
 
-// time returns the median time of run in milliseconds. It records events around several consecutive runs, so that launch overhead on
-// the host does not count. The argument of run is the number of the repeat, from 0.
+// time returns the median time of run in milliseconds. It records events around several consecutive runs, so that
+// launch overhead on the host does not count. The argument of run is the number of the repeat, from 0.
 func (b *bench) time(run func(repeat int)) (milliseconds float64, repeats int, err error) {
 	const warmUp, least, together, span = 3, 5, 50, 1. // ms
 	n := 0
@@ -171,8 +171,8 @@ func (b *bench) time(run func(repeat int)) (milliseconds float64, repeats int, e
 	return times[len(times)/2], count * len(times), nil
 }
 
-// graphs times captured launches, replaying one graph after another. Graphs with different inputs keep each other's data out of the
-// caches.
+// graphs times captured launches, replaying one graph after another. Graphs with different inputs keep each other's
+// data out of the caches.
 func (b *bench) graphs(enqueue ...func()) (milliseconds float64, repeats int, err error) {
 	var graphs []*device.Graph
 	for _, e := range enqueue {

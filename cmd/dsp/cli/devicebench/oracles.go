@@ -14,7 +14,8 @@ const (
 	topK = 5 // K of top-K
 )
 
-// chains holds sets of potentials of equal shape on the device, drawn from normal distributions, and arrays for the answers.
+// chains holds sets of potentials of equal shape on the device, drawn from normal distributions, and arrays for the
+// answers.
 type chains struct {
 	θ      []*cudaoracles.Chains
 	answer cudaoracles.Answer
@@ -72,7 +73,8 @@ func (c *chains) free(d *device.Device) {
 	device.Free(d, c.answer.Exact)
 }
 
-// oracles measures inference on a batch of chains of equal length, and on a batch of different lengths with about as many positions.
+// oracles measures inference on a batch of chains of equal length, and on a batch of different lengths with about as
+// many positions.
 func (b *bench) oracles() error {
 	count, length, labels := b.pick(4096, 4), b.pick(64, 6), b.pick(32, 5)
 	r := rand.New(rand.NewPCG(2, 2))

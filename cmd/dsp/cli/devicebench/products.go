@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// products measures the matrix products of one mlp 300→200→25 step: forward, backward to the hidden units, and weight gradients.
+// products measures the matrix products of one mlp 300→200→25 step: forward, backward to the hidden units, and weight
+// gradients.
 func (b *bench) products() error {
 	rows, in, hidden, labels := b.pick(65536, 70), b.pick(300, 30), b.pick(200, 20), b.pick(25, 5)
 	for _, tf32 := range []bool{false, true} {

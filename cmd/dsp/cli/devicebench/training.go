@@ -21,8 +21,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// step measures an SGD step on the CRF loss of an mlp 300→200→25 over all 65,536 positions: potentials, forward-backward, pullback and
-// weight update, including the host's work.
+// step measures an SGD step on the CRF loss of an mlp 300→200→25 over all 65,536 positions: potentials,
+// forward-backward, pullback and weight update, including the host's work.
 func (b *bench) step() error {
 	count, length, in, hidden, labels := b.pick(1024, 6), b.pick(64, 5), b.pick(300, 12), b.pick(200, 9), b.pick(25, 4)
 	r := rand.New(rand.NewPCG(4, 4))
@@ -72,7 +72,8 @@ func (b *bench) step() error {
 	return nil
 }
 
-// proxLinear measures passes of dsp train --method prox-linear on drawn words, on the device and, if the options say so, on the CPU.
+// proxLinear measures passes of dsp train --method prox-linear on drawn words, on the device and, if the options say
+// so, on the CPU.
 func (b *bench) proxLinear() error {
 	pass := func(device string) (milliseconds float64, passes int, err error) {
 		dir, err := os.MkdirTemp("", "dsp-bench-")

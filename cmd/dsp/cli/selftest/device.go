@@ -28,8 +28,9 @@ type rig struct {
 
 const launchesAll = "every kernel was launched"
 
-// OnDevice returns the checks of a device, and what closes it. They compare all of its kernels, and training by every method, with the CPU. The
-// last check verifies that the others launched every kernel. After a check that broke the device, the next one reopens it.
+// OnDevice returns the checks of a device, and what closes it. They compare all of its kernels, and training by every
+// method, with the CPU. The last check verifies that the others launched every kernel. After a check that broke the
+// device, the next one reopens it.
 func OnDevice(d *device.Device, reopen func() (*device.Device, error)) (checks []Check, end func() error) {
 	g := &rig{Device: d, small: d.Info().Emulated(), reopen: reopen}
 	return g.checks(), g.end
@@ -85,7 +86,8 @@ func (g *rig) pick(size, small int) int {
 	return size
 }
 
-// checkArrays copies numbers to the device, within it and back, by single calls and by a graph that is replayed on other numbers.
+// checkArrays copies numbers to the device, within it and back, by single calls and by a graph that is replayed on
+// other numbers.
 func (g *rig) checkArrays(_ context.Context, r *rand.Rand, w *worst) (string, error) {
 	const n, lo, hi = 1000, 300, 777
 	to, fill := poisoned[float32](g, n), func(x device.Array[float32], value float32) {
@@ -182,7 +184,8 @@ func (w *worst) nearScaled(what string, got, want []float32, tolerance float64) 
 	return nil
 }
 
-// nearAsVectors compares ‖got − want‖ with ‖want‖. It suits results of many rounded products, whose single entries can be far off.
+// nearAsVectors compares ‖got − want‖ with ‖want‖. It suits results of many rounded products, whose single entries can
+// be far off.
 func (w *worst) nearAsVectors(what string, got, want []float32, tolerance float64) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s: %d entries, want %d", what, len(got), len(want))

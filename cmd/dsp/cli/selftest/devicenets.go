@@ -73,8 +73,8 @@ func wordVectors(words, dim int, frozen bool) *graph.WordVectors {
 	return v
 }
 
-// net compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches that do not fill their capacities.
-// more are the lengths of further chains.
+// net compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches that do not
+// fill their capacities. more are the lengths of further chains.
 func (g *rig) net(build func() (*nets.Net, error), input graph.Input, dropout, rounded bool, more ...int) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 		net, err := build()
@@ -232,7 +232,8 @@ func drawMarginals(r *rand.Rand, batch *structured.Batch, form structured.Form) 
 	return all
 }
 
-// pulled uploads a cotangent in the layout that device scorers pull back: with rows beyond the batch, and with shared edges summed.
+// pulled uploads a cotangent in the layout that device scorers pull back: with rows beyond the batch, and with shared
+// edges summed.
 func pulled(g *rig, all *structured.Marginals, rows int) (node, edge device.Array[float32]) {
 	v := chains.In(all)
 	yy := v.Y * v.Y

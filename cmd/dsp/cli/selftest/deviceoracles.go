@@ -52,8 +52,8 @@ func (g *rig) onSmallChains(check checkOracle) func(context.Context, *rand.Rand,
 	}
 }
 
-// onChains runs a check for every range of label counts that selects a kernel, for both kinds of edges, and for potentials that tie,
-// that forbid outputs, and that do neither.
+// onChains runs a check for every range of label counts that selects a kernel, for both kinds of edges, and for
+// potentials that tie, that forbid outputs, and that do neither.
 func (g *rig) onChains(check func(c *chainCase, r *rand.Rand, w *worst) error) func(context.Context, *rand.Rand, *worst) (string, error) {
 	labels := []int{1, 2, 3, 8, 9, 16, 17, 31, 32, 33, 64, 65, 100, 128, 129}
 	if !g.small {
@@ -82,7 +82,8 @@ func (g *rig) onChains(check func(c *chainCase, r *rand.Rand, w *worst) error) f
 	}
 }
 
-// lengths draws the lengths of a ragged batch, including 0 and 1. More labels mean fewer positions, to limit the CPU's time.
+// lengths draws the lengths of a ragged batch, including 0 and 1. More labels mean fewer positions, to limit the CPU's
+// time.
 func (g *rig) lengths(r *rand.Rand, labels int, perPosition bool) []int {
 	most := 20_000_000 / (labels * labels)
 	if perPosition {
@@ -195,8 +196,8 @@ func (c *chainCase) checkExp(r *rand.Rand, w *worst) error {
 	return c.compareMarginals(w, node, edge, &u)
 }
 
-// countTransitions replaces the edge part of u by the sum, in float64, of the CPU's edge marginals at each step. The CPU sums shared
-// edges in float32; over thousands of steps that is less accurate than the GPU.
+// countTransitions replaces the edge part of u by the sum, in float64, of the CPU's edge marginals at each step. The
+// CPU sums shared edges in float32; over thousands of steps that is less accurate than the GPU.
 func countTransitions(θ *cases.Potentials, μ float64, u *structured.Marginals) {
 	each, steps := cases.NewPotentials(θ.Offsets, θ.Y, true), structured.Marginals{}
 	copy(each.Node, θ.Node)

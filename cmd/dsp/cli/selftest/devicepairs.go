@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// pairChecks check networks that score pairs of words: the built-in one, and one with the pair ops that the built-in one does not use.
+// pairChecks check networks that score pairs of words: the built-in one, and one with the pair ops that the built-in
+// one does not use.
 func (g *rig) pairChecks() []Check {
 	words, features := graph.Input{Vocab: []int{30, 5}}, graph.Input{Dim: 3}
 	biaffine := nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}

@@ -11,8 +11,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// parts compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches of six examples. It takes networks of any
-// structure: their parts may have a row per position, per row of another table or per example, or be tied.
+// parts compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches of six
+// examples. It takes networks of any structure: their parts may have a row per position, per row of another table or
+// per example, or be tied.
 func (g *rig) parts(seed uint64, draw func(*rand.Rand) (*nets.Net, *structured.Dataset, error)) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 		net, data, err := draw(r)

@@ -19,8 +19,8 @@ func (g *rig) productChecks() []Check {
 	}
 }
 
-// products compares matrix products with plain loops: odd sizes, transposed or not, in batches and with long sums. It checks the
-// kernels and, if a library is in use, the library.
+// products compares matrix products with plain loops: odd sizes, transposed or not, in batches and with long sums. It
+// checks the kernels and, if a library is in use, the library.
 func (g *rig) products(rounded bool) func(context.Context, *rand.Rand, *worst) (string, error) {
 	tolerance := single
 	if rounded {
@@ -60,7 +60,8 @@ func (g *rig) products(rounded bool) func(context.Context, *rand.Rand, *worst) (
 // productSize is the size of a batch of products m×k·k×n.
 type productSize struct{ m, n, k, batch int }
 
-// product computes a batch of products twice and requires equal bits. A batch of more than two repeats one product and requires equal bits, too.
+// product computes a batch of products twice and requires equal bits. A batch of more than two repeats one product and
+// requires equal bits, too.
 func (g *rig) product(s *device.BLAS, r *rand.Rand, w *worst, size productSize, form int, tolerance float64) error {
 	m, n, k, batch := size.m, size.n, size.k, size.batch
 	f := factors{transX: form&1 != 0, transY: form&2 != 0, m: m, n: n, k: k, beta: float32(form >> 2)}
@@ -103,7 +104,8 @@ func (g *rig) product(s *device.BLAS, r *rand.Rand, w *worst, size productSize, 
 	return nil
 }
 
-// rowProducts requires products that read their rows from a larger matrix to have the bits of products of the gathered rows.
+// rowProducts requires products that read their rows from a larger matrix to have the bits of products of the gathered
+// rows.
 func (g *rig) rowProducts(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 	for _, rounded := range []bool{false, true} {
 		s := device.NewOwnBLAS(g.Device, rounded)
@@ -166,8 +168,8 @@ type factors struct {
 	beta           float32
 }
 
-// compare compares all entries of a product, or a sample that keeps the CPU's time in bounds. Errors are relative to the sum of the
-// terms' absolute values.
+// compare compares all entries of a product, or a sample that keeps the CPU's time in bounds. Errors are relative to
+// the sum of the terms' absolute values.
 func (f *factors) compare(r *rand.Rand, w *worst, got []float32, tolerance float64) error {
 	const most = 4_000_000 // products of entries
 	all := f.m * f.n

@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/windows"
 )
 
-// rowChecks check networks whose outputs are neither labels of chains nor trees: matchings, windows of a grid of cells, and graphs.
+// rowChecks check networks whose outputs are neither labels of chains nor trees: matchings, windows of a grid of cells,
+// and graphs.
 func (g *rig) rowChecks() []Check {
 	const attributes, features = 5, 5
 	matching := nets.Output{Form: matchings.Matching{}.Form()}
@@ -64,7 +65,8 @@ func (g *rig) rowChecks() []Check {
 	return all
 }
 
-// randomItems draws matchings with this many items each. The first half of them, rounded down, are source items, and pairs have attributes.
+// randomItems draws matchings with this many items each. The first half of them, rounded down, are source items, and
+// pairs have attributes.
 func randomItems(r *rand.Rand, input graph.Input, lengths ...int) *structured.Dataset {
 	d := randomChains(r, input, netLabels, lengths...)
 	d.Labels = nil
@@ -85,8 +87,8 @@ func randomGrids(r *rand.Rand, input graph.Input, lengths ...int) *structured.Da
 	return d
 }
 
-// randomGraphs draws graphs with this many variables each. There may be several edges between two variables, and none between those of an example
-// of two.
+// randomGraphs draws graphs with this many variables each. There may be several edges between two variables, and none
+// between those of an example of two.
 func randomGraphs(r *rand.Rand, input graph.Input, lengths ...int) *structured.Dataset {
 	d := randomChains(r, input, netLabels, lengths...)
 	d.Labels = nil

@@ -14,8 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// sparseLinear compares the linear scorer on attributes with the CPU's: with and without values, with and without attributes of
-// transitions, with more and with fewer labels than a warp has threads.
+// sparseLinear compares the linear scorer on attributes with the CPU's: with and without values, with and without
+// attributes of transitions, with more and with fewer labels than a warp has threads.
 func (g *rig) sparseLinear(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 	for _, c := range []struct {
 		labels, edges int
@@ -123,7 +123,8 @@ func (g *rig) sumsByKey(_ context.Context, r *rand.Rand, w *worst) (string, erro
 	return "", w.nearScaled("sum", download(g, to), want, single)
 }
 
-// drawSparse draws attributes of all positions, or of the transitions into them; attributes with low numbers are frequent.
+// drawSparse draws attributes of all positions, or of the transitions into them; attributes with low numbers are
+// frequent.
 func drawSparse(r *rand.Rand, d *structured.Dataset, attributes, most int, values, steps bool) *structured.Sparse {
 	x := &structured.Sparse{Offsets: []int{0}}
 	for t := range d.Positions() {

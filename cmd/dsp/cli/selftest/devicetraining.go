@@ -98,7 +98,8 @@ func (g *rig) trainingChecks() []Check {
 	return all
 }
 
-// training compares the objective and certificate of a run with the CPU's, and requires that a second run gives the same bits.
+// training compares the objective and certificate of a run with the CPU's, and requires that a second run gives the
+// same bits.
 func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst) (string, error) {
 	problem := g.problem
 	if c.net.Net == "biaffine" {

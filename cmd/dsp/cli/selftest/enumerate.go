@@ -56,7 +56,8 @@ func gibbs(θ *structured.Potentials, b int, all []output, μ float64) (value fl
 	return all[0].score + μ*math.Log(z), marginals
 }
 
-// drawSmall draws potentials of a few examples whose outputs can be enumerated, with ties and forbidden parts here and there.
+// drawSmall draws potentials of a few examples whose outputs can be enumerated, with ties and forbidden parts here and
+// there.
 func drawSmall(kind registry.Kind, r *rand.Rand) *structured.Potentials {
 	θ := kind.Small(r)
 	whole, forbid := r.IntN(3) == 0, r.IntN(3) == 0

@@ -47,7 +47,8 @@ func kindChecks(kind registry.Kind) []Check {
 	return checks
 }
 
-// checkOracle compares an oracle's answers for a small batch with enumeration. The oracle must have the capability that the check uses.
+// checkOracle compares an oracle's answers for a small batch with enumeration. The oracle must have the capability that
+// the check uses.
 type checkOracle func(o oracles.Maximiser, θ *structured.Potentials, r *rand.Rand, w *worst) error
 
 // onSmall runs a check of a kind's oracle on many random batches.

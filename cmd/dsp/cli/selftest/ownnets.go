@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// ownGraph is a network as users write them, with ops that the built-in networks do not use. middle maps [Rows×4] to [Rows×4].
+// ownGraph is a network as users write them, with ops that the built-in networks do not use. middle maps [Rows×4] to
+// [Rows×4].
 type ownGraph struct {
 	name   string
 	middle func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node

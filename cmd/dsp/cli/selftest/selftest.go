@@ -1,5 +1,6 @@
-// Package selftest checks that dsp computes correct results on this machine. It compares oracles with enumeration, vector code and
-// linear algebra with plain loops, gradients with finite differences, and training with its certificate.
+// Package selftest checks that dsp computes correct results on this machine. It compares oracles with enumeration,
+// vector code and linear algebra with plain loops, gradients with finite differences, and training with its
+// certificate.
 package selftest
 
 import (

@@ -129,7 +129,8 @@ func (r *attributes) Dataset(all []Example) (*structured.Dataset, error) {
 	return named(d, all), nil
 }
 
-// attributeLines is the content of an example of attributes: its lines as CRFsuite has them, and what is known of its labels or nil.
+// attributeLines is the content of an example of attributes: its lines as CRFsuite has them, and what is known of its
+// labels or nil.
 type attributeLines struct {
 	text   []byte
 	labels []string

@@ -35,7 +35,8 @@ func (e Extent) Parsed(r Reader) int64 {
 	return e.sum() + int64(text)*int64(e.Texts)
 }
 
-// Tensors estimates the memory, in bytes, that is taken by the sequences of a request of tensors, beside its text: as many as it has items.
+// Tensors estimates the memory, in bytes, that is taken by the sequences of a request of tensors, beside its text: as
+// many as it has items.
 func (e Extent) Tensors(r Reader) int64 {
 	return e.Parsed(r) + 2*perObject*int64(min(MostExamples, e.Items))
 }
@@ -47,8 +48,8 @@ func (e Extent) sum() int64 {
 	return perObject*int64(e.Objects) + perList*int64(e.Lists) + perItem*int64(e.Items) + perByte*int64(e.Bytes)
 }
 
-// ExtentOf counts what JSON text holds, one value or several. Text that is no JSON has an extent, too. Lists and objects that are nested too
-// deep are bad input: parsers recurse.
+// ExtentOf counts what JSON text holds, one value or several. Text that is no JSON has an extent, too. Lists and
+// objects that are nested too deep are bad input: parsers recurse.
 func ExtentOf(text []byte) (Extent, error) {
 	e := Extent{Bytes: len(text)}
 	depth := 0

@@ -32,7 +32,8 @@ const (
 	PerOverlay = 24 // of a picture that shows a mask, and its file in base64
 )
 
-// PerDecoded is the memory, in bytes, of a pixel while the image of a file is decoded: as its kind of file has it, and in colour.
+// PerDecoded is the memory, in bytes, of a pixel while the image of a file is decoded: as its kind of file has it, and
+// in colour.
 func PerDecoded(file []byte) int {
 	c, kind, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil { // it will be refused

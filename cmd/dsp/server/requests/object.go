@@ -50,8 +50,8 @@ type Object struct {
 	tokens []tokens.Token // of Text, if it was split before
 }
 
-// Sentences yields an object for each sentence of raw text, with the same name and offsets in the whole text. It is valid until the next one.
-// An object without text, or with values of its tokens beside it, is one sequence.
+// Sentences yields an object for each sentence of raw text, with the same name and offsets in the whole text. It is
+// valid until the next one. An object without text, or with values of its tokens beside it, is one sequence.
 func (o *Object) Sentences(split tokens.Splitter) iter.Seq[*Object] {
 	return func(yield func(*Object) bool) {
 		var all []tokens.Sentence
@@ -122,7 +122,8 @@ func labelsOf(position string) string {
 	return `"labels", one for each ` + position + `: a label, several with | between, or ?`
 }
 
-// Parse parses one object for a reader, whose members messages list. Unknown members, wrong types and text that is not UTF-8 are bad input.
+// Parse parses one object for a reader, whose members messages list. Unknown members, wrong types and text that is not
+// UTF-8 are bad input.
 func Parse(line []byte, r Reader) (*Object, error) {
 	if !utf8.Valid(line) {
 		return nil, structured.BadInput("the text is not UTF-8")

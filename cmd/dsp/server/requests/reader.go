@@ -38,7 +38,8 @@ func ReadsSentences(r Reader) bool {
 	return false
 }
 
-// DefaultLimits bound the time for an example. Its memory depends on the model, too: Extent and Bytes of an Example say how much it takes.
+// DefaultLimits bound the time for an example. Its memory depends on the model, too: Extent and Bytes of an Example say
+// how much it takes.
 func DefaultLimits() Limits { return Limits{Positions: 10000, Square: 512, Pixels: 1 << 24} }
 
 // Example is an example that a Reader has checked.
@@ -69,7 +70,8 @@ type Reader interface {
 	Sample() string
 	// Members returns the names of the members that an object may have beside id.
 	Members() []string
-	// Known says in which members an object may have what is known of its output, for predictions to keep; "" if in none.
+	// Known says in which members an object may have what is known of its output, for predictions to keep; "" if in
+	// none.
 	Known() string
 }
 
@@ -177,7 +179,8 @@ func (o *Object) example(size int, content any) Example {
 	return e
 }
 
-// ranges returns where the tokens of examples are in their texts, −1 for those without text; nil if no example has text.
+// ranges returns where the tokens of examples are in their texts, −1 for those without text; nil if no example has
+// text.
 func ranges(all []Example) [][2]int64 {
 	if !slices.ContainsFunc(all, func(e Example) bool { return e.Tokens != nil }) {
 		return nil
@@ -223,7 +226,8 @@ func (l Limits) short(found int, square bool, what string) error {
 	return nil
 }
 
-// pieceCounter counts the pieces of words as an encoder reads them. Its zero value, of a model without an encoder, counts none.
+// pieceCounter counts the pieces of words as an encoder reads them. Its zero value, of a model without an encoder,
+// counts none.
 type pieceCounter struct {
 	count func(words []string) (int, error)
 	width int // of the encoder's rows
@@ -236,7 +240,8 @@ func counterOf(m *models.Model) pieceCounter {
 	return pieceCounter{m.Encoder.Count, m.Dim}
 }
 
-// perPieceNumber is the memory, in bytes, of an encoder for a piece and each number of its rows: those of all steps of a layer.
+// perPieceNumber is the memory, in bytes, of an encoder for a piece and each number of its rows: those of all steps of
+// a layer.
 const perPieceNumber = 64
 
 // weigh adds to an example what an encoder and characters of its words take. It refuses words of too many pieces.
@@ -257,7 +262,8 @@ func (c pieceCounter) weigh(e *Example, words []string, limits Limits) error {
 	return most(n, limits.Positions, "pieces of words, as the encoder reads them")
 }
 
-// perTextByte is the memory, in bytes, of what is made of each byte of words: attributes that repeat a word, alone and with its neighbours.
+// perTextByte is the memory, in bytes, of what is made of each byte of words: attributes that repeat a word, alone and
+// with its neighbours.
 const perTextByte = 64
 
 // named gives a data set the names of its examples, if there are some.

@@ -226,7 +226,8 @@ func (o *Object) texts(split tokens.Splitter, sample string) (map[string][]strin
 	return all, found, sameLengths(all)
 }
 
-// ErrNoWords is the bad input of raw text without words. It is no mistake where text is asked for sentence by sentence: there are none.
+// ErrNoWords is the bad input of raw text without words. It is no mistake where text is asked for sentence by sentence:
+// there are none.
 var ErrNoWords = structured.BadInput("the text has no words, expected at least one")
 
 // sameLengths refuses columns that differ in length, or have no or empty cells.
