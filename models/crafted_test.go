@@ -15,7 +15,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/safetensors"
 )
 
-// mostCrafted is how much memory loading a model file of a few KB may take, in bytes: a parsed document of the largest size is most of it.
+// mostCrafted is how much memory loading a model file of a few KB may take, in bytes: a parsed document of the largest
+// size is most of it.
 const mostCrafted = 200 << 20
 
 // crafted writes a model file with changes and the checksum that belongs to them. An attacker can do the same.
@@ -46,8 +47,8 @@ func configured(f *safetensors.File, values map[string]any) {
 	f.Metadata["config"] = string(text)
 }
 
-// Whatever numbers a model file holds, it is refused as bad input, in little memory and with the file's name: before anything is made by them. What is
-// not refused ends by the limits of the test's own process.
+// Whatever numbers a model file holds, it is refused as bad input, in little memory and with the file's name: before
+// anything is made by them. What is not refused ends by the limits of the test's own process.
 func TestCraftedModels(t *testing.T) {
 	if !limited(t) {
 		return

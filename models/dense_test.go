@@ -84,7 +84,8 @@ func TestDenseBesideWords(t *testing.T) {
 	}
 }
 
-// A linear net reads attributes and dense features, in training and after, and starts from a model without the features.
+// A linear net reads attributes and dense features, in training and after, and starts from a model without the
+// features.
 func TestDenseBesideAttributes(t *testing.T) {
 	c := tagConfig(file(t, "train.conll", trainConll))
 	c.Net, c.Dev = "linear", file(t, "dev.conll", devConll)
@@ -149,7 +150,8 @@ func TestDenseBesideAttributes(t *testing.T) {
 	}
 }
 
-// Vectors of words are dense features of net linear, for words as they are written or in lower case, in training and after.
+// Vectors of words are dense features of net linear, for words as they are written or in lower case, in training and
+// after.
 func TestVectorsBesideAttributes(t *testing.T) {
 	c := tagConfig(file(t, "train.conll", trainConll))
 	c.Net, c.Dev = "linear", file(t, "dev.conll", devConll)

@@ -24,8 +24,9 @@ func entitySets(rules *chains.Entities, ys [][]int32, p []float64) (sets [][]cha
 	return sets
 }
 
-// The entities that are chosen have the largest ratio of expectations of all sets that some allowed output has, in several schemes of tags, of either order and in segments, with constraints and without. A threshold that
-// is given chooses them again.
+// The entities that are chosen have the largest ratio of expectations of all sets that some allowed output has, in
+// several schemes of tags, of either order and in segments, with constraints and without. A threshold that is given
+// chooses them again.
 func TestEntitiesOfLargestF1(t *testing.T) {
 	random, constrained := seeds.Rand(t), true
 	const inSegments = 0

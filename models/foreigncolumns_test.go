@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Columns whose place labels or other values have are told apart by what they hold, in text that arrives and in data that are read whole.
+// Columns whose place labels or other values have are told apart by what they hold, in text that arrives and in data
+// that are read whole.
 func TestForeignColumns(t *testing.T) {
 	train := "the DT O\nJohn NNP B-PER\nSmith NNP I-PER\nsees VBZ O\nRome NNP B-LOC\n\nRome NNP B-LOC\nsleeps VBZ O\n"
 	twice := func(line string) string { return strings.Repeat(line, leastJudged) }

@@ -46,7 +46,8 @@ func TestDeepStartsAsTheLinearModel(t *testing.T) {
 	}
 }
 
-// A prior whose dense features have another scale than those of the model that the run starts from is refused: its weights would mean something else.
+// A prior whose dense features have another scale than those of the model that the run starts from is refused: its
+// weights would mean something else.
 func TestPriorOfAnotherScale(t *testing.T) {
 	c := textConfig(file(t, "train.conll", trainConll))
 	start, _ := attributeModel(t, c)

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 )
 
-// Predictions have the notation of the input's labels or, where it has none, of the training data, whatever the model's own is; the model file keeps that. Data in other
-// notations are scored alike.
+// Predictions have the notation of the input's labels or, where it has none, of the training data, whatever the model's
+// own is; the model file keeps that. Data in other notations are scored alike.
 func TestNotations(t *testing.T) {
 	notations := map[string]string{
 		"iob1": "a I-X\nb I-X\nc B-X\nd O\n", "iob2": "a B-X\nb I-X\nc B-X\nd O\n", "bioes": "a B-X\nb E-X\nc S-X\nd O\n", "bilou": "a B-X\nb L-X\nc U-X\nd O\n",
@@ -70,7 +70,8 @@ func TestNotations(t *testing.T) {
 	}
 }
 
-// The probabilities of tags that are written otherwise take a table of steps for each position, which a server must know.
+// The probabilities of tags that are written otherwise take a table of steps for each position, which a server must
+// know.
 func TestFootprintOfTagsInOtherNotations(t *testing.T) {
 	c := textConfig(file(t, "train.conll", "a B-X\nb I-X\nc B-X\nd O\n\nb B-Y\na O\n"))
 	c.Columns, c.Scheme = "", "bioes"
@@ -110,8 +111,8 @@ func TestOwnLabelsAlone(t *testing.T) {
 	}
 }
 
-// Probabilities are those of the tags that are written, in columns and in objects, as text arrives and of data that are read whole; a model whose tags depend on more
-// than their neighbours keeps its own tags.
+// Probabilities are those of the tags that are written, in columns and in objects, as text arrives and of data that are
+// read whole; a model whose tags depend on more than their neighbours keeps its own tags.
 func TestProbabilitiesOfTagsInOtherNotations(t *testing.T) {
 	train := "a B-X\nb I-X\nc B-X\nd O\n\nb B-Y\na O\n"
 	for _, order := range []int{1, 2} {

@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// The input that messages blame is the farthest from 0, of features and values of attributes, of positions and of the rows of tables.
+// The input that messages blame is the farthest from 0, of features and values of attributes, of positions and of the
+// rows of tables.
 func TestLargestOf(t *testing.T) {
 	attributes := func(value float32) *structured.Sparse {
 		return &structured.Sparse{Offsets: []int{0, 1, 2}, Index: []int32{3, 4}, Value: []float32{1, value}}

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// The limits of a test that reads what was made to take memory and time: addresses in bytes, of which the runtime reserves 1.1 GiB, and seconds of
-// processor time.
+// The limits of a test that reads what was made to take memory and time: addresses in bytes, of which the runtime
+// reserves 1.1 GiB, and seconds of processor time.
 const (
 	mostAddresses = 4 << 30
 	mostSeconds   = 60
 )
 
-// limited reports whether the test runs in a process of its own with limits, and otherwise runs it in one. A fault then fails the test rather than take the
-// memory of the machine, or the time of all tests.
+// limited reports whether the test runs in a process of its own with limits, and otherwise runs it in one. A fault then
+// fails the test rather than take the memory of the machine, or the time of all tests.
 func limited(t *testing.T) bool {
 	t.Helper()
 	const variable = "DSP_TEST_LIMITED"

@@ -202,7 +202,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// A sparse model is saved without zeros and without the names of attributes that have no weights. Its potentials have the same bits.
+// A sparse model is saved without zeros and without the names of attributes that have no weights. Its potentials have
+// the same bits.
 func TestSparseModelRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, hashed := range []bool{false, true} {

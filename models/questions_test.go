@@ -93,7 +93,8 @@ func TestQuestionsAgainstEnumeration(t *testing.T) {
 	}
 }
 
-// Samples do not depend on the number of threads, differ between examples and seeds, and follow the model's distribution.
+// Samples do not depend on the number of threads, differ between examples and seeds, and follow the model's
+// distribution.
 func TestSamples(t *testing.T) {
 	d := many(toyData(5), 20)
 	m := toyModel(t, d, nil)
@@ -131,7 +132,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// Potentials whose edges are tied have the same sums as those with the same edges at each position, and marginals that Tie adds up to theirs.
+// Potentials whose edges are tied have the same sums as those with the same edges at each position, and marginals that
+// Tie adds up to theirs.
 func TestTiedAndUntiedForms(t *testing.T) {
 	d := toyData(1)
 	var batch structured.Batch
@@ -183,7 +185,8 @@ func TestDivergenceOfOtherLabels(t *testing.T) {
 	}
 }
 
-// Counts of a linear model, in the data and in expectation, are those of enumeration, and of what is known where gold outputs are known in part.
+// Counts of a linear model, in the data and in expectation, are those of enumeration, and of what is known where gold
+// outputs are known in part.
 func TestCountsAgainstEnumeration(t *testing.T) {
 	d := toyData(5)
 	m := toyModel(t, d, func(c *config.Config) { c.Net, c.Hidden = "linear", nil })

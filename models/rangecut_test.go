@@ -15,8 +15,9 @@ import (
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
 
-// Where segments have attributes, the share of a process is that of data with their rows, which end a piece of the objective before
-// the number of positions does, and does so before there are attributes. So it is where a model goes on whose template is in its own file alone.
+// Where segments have attributes, the share of a process is that of data with their rows, which end a piece of the
+// objective before the number of positions does, and does so before there are attributes. So it is where a model goes
+// on whose template is in its own file alone.
 func TestShareOfSegmentsIsCutByTheirRows(t *testing.T) {
 	var text strings.Builder
 	for i := range 60 {

@@ -24,8 +24,8 @@ import (
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
 
-// drawFiles writes text files of a format, with blank lines, comments and documents in odd places, and returns their names.
-// Labels that are known in part are sets of labels, too, some of which are mistakes in rare files.
+// drawFiles writes text files of a format, with blank lines, comments and documents in odd places, and returns their
+// names. Labels that are known in part are sets of labels, too, some of which are mistakes in rare files.
 func drawFiles(t *rapid.T, dir, format string, partial bool) string {
 	var files []string
 	labels := []string{"O", "O", "B-A", "I-A", "B-B"}
@@ -107,7 +107,8 @@ func inRanks(n int, c config.Config, check func(d *Data, err error) error) error
 	})
 }
 
-// drawModel writes an untrained model of text files that it draws, and returns its path; empty if there is none of such files.
+// drawModel writes an untrained model of text files that it draws, and returns its path; empty if there is none of such
+// files.
 func drawModel(t *rapid.T, dir string, c config.Config) string {
 	c.Train = drawFiles(t, dir, c.Format, c.Partial)
 	r, err := Resolve(c)
@@ -129,8 +130,8 @@ func drawModel(t *rapid.T, dir string, c config.Config) string {
 	return path
 }
 
-// fewerCases has a test of properties whose cases take tens of milliseconds draw 30 of them, unless the user has said how
-// many. Each run draws others.
+// fewerCases has a test of properties whose cases take tens of milliseconds draw 30 of them, unless the user has said
+// how many. Each run draws others.
 func fewerCases(t *testing.T) {
 	const usual = "100"
 	checks := flag.Lookup("rapid.checks")
@@ -144,7 +145,8 @@ func fewerCases(t *testing.T) {
 	t.Cleanup(func() { _ = checks.Value.Set(was) })
 }
 
-// Several processes, of which each reads ranges of the text files, have the data that one process reads, and none has the text of examples that are not its own.
+// Several processes, of which each reads ranges of the text files, have the data that one process reads, and none has
+// the text of examples that are not its own.
 func TestReadInRanges(t *testing.T) {
 	fewerCases(t)
 	dir := t.TempDir()
@@ -246,7 +248,8 @@ func TestReadInRanges(t *testing.T) {
 	})
 }
 
-// A process keeps the text of its own examples, or their numbered attributes, and no other text, until their inputs are made.
+// A process keeps the text of its own examples, or their numbered attributes, and no other text, until their inputs are
+// made.
 func TestOwnText(t *testing.T) {
 	for format, content := range map[string]string{"conll": "a b O\nb c B-A\n\n", "crfsuite": "B-A\ta:2\nO\tb\n\n"} {
 		c := ofFiles(t, []string{strings.Repeat(content, 900), strings.Repeat(content, 500)})
@@ -359,7 +362,8 @@ func TestMistakesInRanges(t *testing.T) {
 	}
 }
 
-// Processes that read ranges each need memory for their part of the text and of the attributes, and for all labels and names.
+// Processes that read ranges each need memory for their part of the text and of the attributes, and for all labels and
+// names.
 func TestMemoryOfRanges(t *testing.T) {
 	d := &structured.Dataset{Offsets: []int{0, 3}, Columns: [][]string{{"a", "b", "a"}, {"X", "X", "X"}}, Attributes: &structured.Sparse{Offsets: []int{0, 2, 4, 6}, Index: []int32{0, 1, 2, 1, 0, 2}}}
 	all := d.Extent()
@@ -419,7 +423,8 @@ func TestRangesOfOtherFiles(t *testing.T) {
 	}
 }
 
-// The last line of a file needs no end, and sentences may be fewer than processes, which then have ranges without a line.
+// The last line of a file needs no end, and sentences may be fewer than processes, which then have ranges without a
+// line.
 func TestRangesWithoutLastEnd(t *testing.T) {
 	for name, files := range map[string][]string{
 		"one long line":  {"a b O\n\n" + strings.Repeat("x", 500) + " c B-A"},
@@ -453,7 +458,8 @@ func TestRangesWithoutLastEnd(t *testing.T) {
 	}
 }
 
-// Processes that find files of other formats under the same name, on machines of their own, are refused by name, in all orders.
+// Processes that find files of other formats under the same name, on machines of their own, are refused by name, in all
+// orders.
 func TestRangesOfOtherFormats(t *testing.T) {
 	dir := t.TempDir()
 	for k, content := range []string{"a b O\nb c B-A\n\n", "O\tw=a\tb\nB-A\tw=b\n\n"} {
@@ -485,7 +491,8 @@ func TestRangesOfOtherFormats(t *testing.T) {
 	}
 }
 
-// Where only some processes have development or test data, they are refused by name: the others would wait for rows that these never tell.
+// Where only some processes have development or test data, they are refused by name: the others would wait for rows
+// that these never tell.
 func TestRangesWithoutDevelopmentData(t *testing.T) {
 	for _, lacking := range []string{"dev", "test"} {
 		for _, without := range []int{0, 2} { // rank

@@ -42,7 +42,8 @@ func written(ctx context.Context, m *Model, d *structured.Dataset, o predictions
 	return to.String(), err
 }
 
-// Ranks predict what one process does, to the last digit, from text whose inputs each makes for its own examples, and from numbers, some of them of no position.
+// Ranks predict what one process does, to the last digit, from text whose inputs each makes for its own examples, and
+// from numbers, some of them of no position.
 func TestRanksPredict(t *testing.T) {
 	var text strings.Builder
 	for i := range 1500 {

@@ -19,8 +19,9 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// drawArchives writes npz archives of chains, of rows or padded, whose members are compressed or not, and returns their names. Some have a mistake. Plain ones
-// are not compressed, have no mask and no mistake, so that their features can stay in them.
+// drawArchives writes npz archives of chains, of rows or padded, whose members are compressed or not, and returns their
+// names. Some have a mistake. Plain ones are not compressed, have no mask and no mistake, so that their features can
+// stay in them.
 func drawArchives(t *rapid.T, dir string, plain bool) string {
 	var files []string
 	for k := range rapid.IntRange(1, 3).Draw(t, "files") {
@@ -110,7 +111,8 @@ func compressed(t *rapid.T, archive []byte) []byte {
 	return to.Bytes()
 }
 
-// Features that stay in their archives are those that one process has in memory: the same data, standardised or not, and the same mistakes.
+// Features that stay in their archives are those that one process has in memory: the same data, standardised or not,
+// and the same mistakes.
 func TestFeaturesInTheirFiles(t *testing.T) {
 	dir, stayed := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -37,8 +37,9 @@ func targets(d *Data, c config.Config, share float64) (map[int]string, error) {
 	return all, err
 }
 
-// Several processes ask a teacher about their own examples alone, of which each reads the text, and together have the targets of one process to the bit: of teachers that read words or attributes,
-// of text with labels, some labels, or none.
+// Several processes ask a teacher about their own examples alone, of which each reads the text, and together have the
+// targets of one process to the bit: of teachers that read words or attributes, of text with labels, some labels, or
+// none.
 func TestTeachInRanges(t *testing.T) {
 	fewerCases(t)
 	const all = "a B-A\nb I-A\nc O\nab B-B\n\nb O\n\n"

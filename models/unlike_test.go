@@ -59,7 +59,8 @@ func drawnImages(t *testing.T, seed uint64) map[string][2][]*images.Image {
 	return all
 }
 
-// Held-out images of the kind that a model was trained on are like them, as a set and one by one; inverted, faint and larger ones are not.
+// Held-out images of the kind that a model was trained on are like them, as a set and one by one; inverted, faint and
+// larger ones are not.
 func TestUnlikeDrawnImages(t *testing.T) {
 	seed := seeds.Draw(t)
 	looks := func(task string, all []*images.Image) (looks []structured.ImageLook) {

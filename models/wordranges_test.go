@@ -20,7 +20,8 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// Several processes that read ranges have the numbers of words, their characters and vectors, and dense features that one process has, and none has the text of all.
+// Several processes that read ranges have the numbers of words, their characters and vectors, and dense features that
+// one process has, and none has the text of all.
 func TestWordsInRanges(t *testing.T) {
 	fewerCases(t)
 	dir := t.TempDir()

@@ -24,8 +24,8 @@ var (
 	// candidates is the form of a choice among positions.
 	candidates = structured.Form{Structure: stub{name: "choice"},
 		Parts: []structured.Shape{{Name: "candidate", Rows: structured.Positions, Width: 1}}}
-	// grid is the form of windows in a grid of cells: a score of each cell, of each height and width, and a part that the
-	// structure fills.
+	// grid is the form of windows in a grid of cells: a score of each cell, of each height and width, and a part that
+	// the structure fills.
 	grid = structured.Form{Structure: stub{name: "window"},
 		Parts: []structured.Shape{{Name: "cell", Rows: structured.Positions, Width: 1},
 			{Name: "size", Rows: structured.Tied, Width: 7}, {Name: "loss", Rows: structured.Examples, Width: 1}}}

@@ -68,7 +68,8 @@ func acceleratedProblems() map[string]*train.Problem {
 	}
 }
 
-// A method gives the same results on a device, however it works there, and resumes from a checkpoint with the same bits.
+// A method gives the same results on a device, however it works there, and resumes from a checkpoint with the same
+// bits.
 func TestAccelerated(t *testing.T) {
 	walks := acceleratedProblems()
 	delete(walks, "shifted") // walks shrink the weights towards zero (train.CheckCenter)
@@ -169,7 +170,8 @@ func TestAcceleratedRefusals(t *testing.T) {
 	}
 }
 
-// A memory on a device is fetched when a checkpoint is due, and at the end. A run resumed from any of these has the same bits.
+// A memory on a device is fetched when a checkpoint is due, and at the end. A run resumed from any of these has the
+// same bits.
 func TestAcceleratedCheckpoint(t *testing.T) {
 	problem := func() *train.Problem {
 		return traintest.Accelerated(traintest.NoisyProblem(24, engine.Hinge, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}, 0.1))

@@ -34,8 +34,8 @@ func recordDual(t rapid.TB, c *train.Certificate, e *engine.Engine, u engine.Rec
 	}
 }
 
-// Whatever pieces the bundle is given, its bound is at least each piece's and never falls. No better mixture exists between any
-// two of its pieces.
+// Whatever pieces the bundle is given, its bound is at least each piece's and never falls. No better mixture exists
+// between any two of its pieces.
 func TestBundle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dim := rapid.SampledFrom([]int{1, 2, 5, 40}).Draw(t, "dim")
@@ -89,7 +89,8 @@ func TestBundle(t *testing.T) {
 	})
 }
 
-// Ranks share the products of a bundle, and with λ₁ one tells the others the bound: bounds have the same bits for any number of ranks and threads.
+// Ranks share the products of a bundle, and with λ₁ one tells the others the bound: bounds have the same bits for any
+// number of ranks and threads.
 func TestBundleOfRanks(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	grads := make([][]float32, 40) // more than the bundle holds, so that pieces merge
@@ -132,8 +133,9 @@ func TestBundleOfRanks(t *testing.T) {
 	}
 }
 
-// Large gradients may cancel in a mixture, and their roundings to float32 do not: the bundle's bound is still one of the function that it bounds, which has the
-// gradients as they were. It is convex, and any weights are above its least value.
+// Large gradients may cancel in a mixture, and their roundings to float32 do not: the bundle's bound is still one of
+// the function that it bounds, which has the gradients as they were. It is convex, and any weights are above its least
+// value.
 func TestBundleOfLargeGradients(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dim := rapid.IntRange(1, 5).Draw(t, "dim")

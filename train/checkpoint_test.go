@@ -22,8 +22,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Every method, stopped after any pass and resumed, gives the weights and records of an uninterrupted run, on dense and on
-// sparse inputs.
+// Every method, stopped after any pass and resumed, gives the weights and records of an uninterrupted run, on dense and
+// on sparse inputs.
 func TestResumeGivesTheSameBits(t *testing.T) {
 	t.Run("dense", func(t *testing.T) { resumeGivesTheSameBits(t, traintest.LoopProblem) })
 	t.Run("sparse", func(t *testing.T) {
@@ -458,8 +458,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// With Every set, a checkpoint is written each time that many passes are done, and once more at the end, even if writing takes longer than a pass.
-// Saved is called for each of them.
+// With Every set, a checkpoint is written each time that many passes are done, and once more at the end, even if
+// writing takes longer than a pass. Saved is called for each of them.
 func TestCheckpointEvery(t *testing.T) {
 	for every, want := range map[int][]int{0: {5}, 1: {1, 2, 3, 4, 5}, 2: {2, 4, 5}, -2: {2, 4, 5}} { // below 0: of a large state
 		p, s := traintest.LoopProblem()

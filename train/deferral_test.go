@@ -136,7 +136,8 @@ func TestLazyRunsResume(t *testing.T) {
 	})
 }
 
-// The objective of the pass that is best on development data is known at the end, and that of a pass which runs out of patience.
+// The objective of the pass that is best on development data is known at the end, and that of a pass which runs out of
+// patience.
 func TestLazyRunsKnowWhatTheyKeep(t *testing.T) {
 	eachDeferring(t, func(t *testing.T, run func(train.Trainer) (*train.Result, []record.Record)) {
 		pass := 0

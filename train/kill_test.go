@@ -68,7 +68,8 @@ func TestKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// run lets a process train until the given number of passes have begun and then kills it. It reports whether it ended by itself.
+	// run lets a process train until the given number of passes have begun and then kills it. It reports whether it
+	// ended by itself.
 	run := func(dir string, passes int) bool {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), killVariable+"="+dir)

@@ -147,7 +147,8 @@ func openCheckpoint(t *testing.T, dir string) *train.Checkpoint {
 	return c
 }
 
-// An interrupt in the middle of a pass saves the state before the pass. Resuming gives the bits of an uninterrupted run.
+// An interrupt in the middle of a pass saves the state before the pass. Resuming gives the bits of an uninterrupted
+// run.
 func TestInterrupt(t *testing.T) {
 	straight := func() *train.Result {
 		p, s := traintest.LoopProblem()

@@ -14,7 +14,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// everyLabelling has all labelings of chains of a length, with one input that is x everywhere: without a reason to prefer a label.
+// everyLabelling has all labelings of chains of a length, with one input that is x everywhere: without a reason to
+// prefer a label.
 func everyLabelling(labels, length int, x float32) *structured.Dataset {
 	d := &structured.Dataset{Name: "every labelling", Dim: 1, Offsets: []int{0}, Alphabet: structured.NewAlphabet()}
 	for l := range labels {
@@ -31,8 +32,9 @@ func everyLabelling(labels, length int, x float32) *structured.Dataset {
 	return d
 }
 
-// Every label has the same prior weight for an input far from zero, and no label is better than another: the prior is the optimum. From weights of 0, where all
-// potentials are 0, the certificate must not be above it: an answer whose entries sum to 1 but for a rounding would be paid with potentials of a million.
+// Every label has the same prior weight for an input far from zero, and no label is better than another: the prior is
+// the optimum. From weights of 0, where all potentials are 0, the certificate must not be above it: an answer whose
+// entries sum to 1 but for a rounding would be paid with potentials of a million.
 func TestInputsFarFromZero(t *testing.T) {
 	for _, soft := range []bool{false, true} {
 		for length := 1; length <= 2 && (length == 1 || !soft); length++ {

@@ -23,8 +23,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The allowance covers rounding: F and D of full passes in float32 differ by no more than it from their values in float64, for
-// the marginals that the pass left in a memory. It is also not much larger than the actual rounding.
+// The allowance covers rounding: F and D of full passes in float32 differ by no more than it from their values in
+// float64, for the marginals that the pass left in a memory. It is also not much larger than the actual rounding.
 func TestAllowance(t *testing.T) {
 	most := 0.0
 	for seed := range uint64(40) {
@@ -257,7 +257,8 @@ func TestContradictionIsAnError(t *testing.T) {
 	}
 }
 
-// An objective that is a little below its bound means that the allowance was too small: the interval gets wider, and the run goes on.
+// An objective that is a little below its bound means that the allowance was too small: the interval gets wider, and
+// the run goes on.
 func TestRoundingWidensTheInterval(t *testing.T) {
 	s := &train.State{Primal: 2, Dual: 2.000_01, Rounding: 1e-6}
 	if err := s.Check("any"); err != nil || s.Dual > 2-0.99e-5 || s.Rounding < 2e-5 {

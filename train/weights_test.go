@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Every method treats an example of weight c as c copies of the example, and ignores an example of weight zero. n times the
-// objective has the same minimum if nλ is the same.
+// Every method treats an example of weight c as c copies of the example, and ignores an example of weight zero. n times
+// the objective has the same minimum if nλ is the same.
 func TestWeightsCountExamples(t *testing.T) {
 	hinge := oracles.Smoothing{Kind: oracles.Entropy}
 	for _, c := range []struct {

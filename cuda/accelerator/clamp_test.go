@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// The kernels pick the best path in float32. Where scores are so large that it loses the gold one, the hinge is 0 and not negative, as on the CPU.
+// The kernels pick the best path in float32. Where scores are so large that it loses the gold one, the hinge is 0 and
+// not negative, as on the CPU.
 func TestHingeOfKernelsIsNotNegative(t *testing.T) {
 	d := cudatest.Device(t)
 	const length, large = 400, 1 << 20

@@ -54,8 +54,8 @@ var rules = map[string]func(η, λ float64) engine.Move{
 	},
 }
 
-// A descent on the device has the iterates, means and counts of one on the host, on batches of several sizes that leave rows unread,
-// and also after it was closed and opened again.
+// A descent on the device has the iterates, means and counts of one on the host, on batches of several sizes that leave
+// rows unread, and also after it was closed and opened again.
 func TestDescentOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
 	problems, inside := descentProblems(t), 0
@@ -74,8 +74,8 @@ func TestDescentOnDevice(t *testing.T) {
 	}
 }
 
-// sameDescent compares descents on a device and on the host, by steps on batches of the given sizes in turn. It returns how many γ were
-// between 0 and 1.
+// sameDescent compares descents on a device and on the host, by steps on batches of the given sizes in turn. It returns
+// how many γ were between 0 and 1.
 func sameDescent(t *testing.T, a *accelerator.Accelerator, p *train.Problem, rule string, steps int, sizes ...int) (inside int) {
 	engines := []*engine.Engine{engine.NewEngine(p.Objective, 1), engine.NewAcceleratedEngine(p.Objective, 1, a)}
 	w := traintest.Initial(p)
@@ -223,7 +223,8 @@ func TestWalksOnDevice(t *testing.T) {
 	}
 }
 
-// Steps of a descent are captured as one graph: after the first on a batch of some capacity, no kernel of theirs is launched by itself.
+// Steps of a descent are captured as one graph: after the first on a batch of some capacity, no kernel of theirs is
+// launched by itself.
 func TestDescentIsCaptured(t *testing.T) {
 	d := cudatest.Device(t)
 	p := traintest.EmbeddingProblem(14, engine.CRF, 0.05)

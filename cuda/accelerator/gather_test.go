@@ -32,8 +32,8 @@ func joined(t *testing.T, devices []*device.Device) func(rank int, a *accelerato
 	}
 }
 
-// Devices that exchange the gradients of parts, in blocks, have the bits of one process whose host adds them, in steps of descents and of paths and in full passes. Batches of fewer examples than parts
-// leave some rank without one.
+// Devices that exchange the gradients of parts, in blocks, have the bits of one process whose host adds them, in steps
+// of descents and of paths and in full passes. Batches of fewer examples than parts leave some rank without one.
 func TestDevicesGatherParts(t *testing.T) {
 	one := cudatest.Device(t)
 	for _, c := range []struct{ ranks, parts, block int }{{2, 2, 1 << 20}, {2, 3, 1 << 8}, {3, 3, 1}, {3, 5, 1 << 10}, {1, 3, 1 << 8}} {

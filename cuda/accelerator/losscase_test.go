@@ -28,7 +28,8 @@ type lossCase struct {
 	w, to     []float32
 }
 
-// lossCases calls test for all losses and smoothings, with shared and per-position edges, each with some of the task's features.
+// lossCases calls test for all losses and smoothings, with shared and per-position edges, each with some of the task's
+// features.
 func lossCases(t *testing.T, test func(t *testing.T, c *lossCase)) {
 	k := uint64(0)
 	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin} {

@@ -20,8 +20,8 @@ import (
 	"github.com/dsp-go/dsp/train/methods"
 )
 
-// pick is a structure that picks one of an example's positions. Its loss, the distance to the gold position, is a part of its own, whose
-// coordinate of an output is computed from the gold output.
+// pick is a structure that picks one of an example's positions. Its loss, the distance to the gold position, is a part
+// of its own, whose coordinate of an output is computed from the gold output.
 type pick struct{ chains.Chain }
 
 var picks = structured.Form{Structure: pick{}, Parts: []structured.Shape{{Name: "candidate", Rows: structured.Positions, Width: 1},
@@ -60,7 +60,8 @@ func (pickLoss) Loss(y []int32, gold structured.Gold) float64 { return distance(
 
 func distance(y, gold []int32) float64 { return math.Abs(float64(y[0]-gold[0])) / 8 }
 
-// link is a structure that links each source item to a target item, or to none: number 0 of the output is for none, j + 1 for target j.
+// link is a structure that links each source item to a target item, or to none: number 0 of the output is for none, j +
+// 1 for target j.
 type link struct{ chains.Chain }
 
 var linked = structured.Form{Structure: link{}, Parts: []structured.Shape{{Name: "pair", Rows: structured.Pairs, Width: 1}, {Name: "unmatched", Rows: structured.Sources, Width: 1}}}
@@ -145,8 +146,8 @@ func (bestLinks) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// Networks of structures without kernels train on a device as they do on the CPU: convolutions of maps with a loss that is no sum over
-// parts, bilinear scores of source and target items, and edges of graphs.
+// Networks of structures without kernels train on a device as they do on the CPU: convolutions of maps with a loss that
+// is no sum over parts, bilinear scores of source and target items, and edges of graphs.
 func TestOtherNetsOnDevice(t *testing.T) {
 	all := registry.All
 	t.Cleanup(func() { registry.All = all })

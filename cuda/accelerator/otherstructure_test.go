@@ -22,8 +22,8 @@ import (
 	"github.com/dsp-go/dsp/train/methods"
 )
 
-// choice is a structure that picks one of an example's boxes and its kind: the output is the number 2·box + kind. Its potentials are
-// "box", two per box, and "kind", two that all examples share.
+// choice is a structure that picks one of an example's boxes and its kind: the output is the number 2·box + kind. Its
+// potentials are "box", two per box, and "kind", two that all examples share.
 type choice struct{ chains.Chain }
 
 var choices = structured.Form{Structure: choice{}, Parts: []structured.Shape{
@@ -209,7 +209,8 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	}
 	a.Close()
 
-	// An oracle that finds less than the gold output scores, as rounding may: the hinge is 0 and not negative, as on the CPU.
+	// An oracle that finds less than the gold output scores, as rounding may: the hinge is 0 and not negative, as on
+	// the CPU.
 	registry.All = append(all[:len(all):len(all)], registry.Kind{Structure: choice{}, Oracle: func() oracles.Maximiser { return findsLess{} }})
 	a, err = accelerator.NewAcceleratorWith(d, o, scorer())
 	cudatest.Must(t, err)

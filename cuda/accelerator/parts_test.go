@@ -22,8 +22,9 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// inParts calls do as each of some ranks, with an engine whose accelerator evaluates in parts on a device of the rank's own, and returns the numbers that do returns, which must be
-// the same on all ranks. prepare, if there is one, is called with each accelerator first.
+// inParts calls do as each of some ranks, with an engine whose accelerator evaluates in parts on a device of the rank's
+// own, and returns the numbers that do returns, which must be the same on all ranks. prepare, if there is one, is
+// called with each accelerator first.
 func inParts(t *testing.T, devices []*device.Device, o *engine.Objective, parts int, prepare func(rank int, a *accelerator.Accelerator) error, do func(ctx context.Context, e *engine.Engine) ([]float32, error)) []float32 {
 	t.Helper()
 	all := make([][]float32, len(devices))
@@ -60,7 +61,8 @@ func inParts(t *testing.T, devices []*device.Device, o *engine.Objective, parts 
 	return all[0]
 }
 
-// inTurn is a group whose ranks hold a lock while they do not wait for each other: they are processes elsewhere, and the emulator serves one thread at a time.
+// inTurn is a group whose ranks hold a lock while they do not wait for each other: they are processes elsewhere, and
+// the emulator serves one thread at a time.
 type inTurn struct {
 	ranks.Group
 	turn *sync.Mutex
@@ -94,8 +96,8 @@ func sameBits(x, y []float32) bool {
 	return slices.EqualFunc(x, y, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
 }
 
-// Several ranks that share batches in parts have the bits of one that evaluates the same parts, in steps of descents and of paths and in full passes, and numbers near those of batches
-// that are not cut.
+// Several ranks that share batches in parts have the bits of one that evaluates the same parts, in steps of descents
+// and of paths and in full passes, and numbers near those of batches that are not cut.
 func TestRanksShareParts(t *testing.T) {
 	t.Setenv("DSP_EMULATED_STREAMS", "late") // so that gradients that leave too early, or are read too early, have other bits
 	var devices []*device.Device

@@ -33,7 +33,8 @@ func proxProblems(t *testing.T) map[string]*train.Problem {
 	}
 }
 
-// parsed is a problem on trees in which every word's head is the word before it, or for some sentences the word after it.
+// parsed is a problem on trees in which every word's head is the word before it, or for some sentences the word after
+// it.
 func parsed(t *testing.T, loss engine.Loss) *train.Problem {
 	const relations = 3
 	rng, input := rand.New(rand.NewPCG(5, 7)), graph.Input{Dim: 4}
@@ -79,7 +80,8 @@ func TestProxStepsWithHostOracle(t *testing.T) {
 	}
 }
 
-// Proximal steps on more examples than a block has threads equal those on the CPU, with the weights of the examples, of which some are 0.
+// Proximal steps on more examples than a block has threads equal those on the CPU, with the weights of the examples, of
+// which some are 0.
 func TestProxStepsOnLargeBatches(t *testing.T) {
 	d := cudatest.Device(t)
 	for _, loss := range []engine.Loss{engine.CRF, engine.SoftmaxMargin} {
@@ -99,7 +101,8 @@ func TestProxStepsOnLargeBatches(t *testing.T) {
 	}
 }
 
-// A gold output that is almost impossible has a loss whose exponential underflows; one that is almost certain has a loss near 0.
+// A gold output that is almost impossible has a loss whose exponential underflows; one that is almost certain has a
+// loss near 0.
 func TestProxStepsOnExtremeLosses(t *testing.T) {
 	d := cudatest.Device(t)
 	for _, scale := range []float32{-1e4, -30, 30, 1e4} {

@@ -15,7 +15,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Trees that the device predicts are those that the CPU finds at the device's potentials, with their scores to the bit; sums and marginals agree.
+// Trees that the device predicts are those that the CPU finds at the device's potentials, with their scores to the bit;
+// sums and marginals agree.
 func TestPredictedTreesAreThoseOfTheCPU(t *testing.T) {
 	d := cudatest.Device(t)
 	const temperature = 0.7
@@ -72,7 +73,8 @@ func TestPredictedTreesAreThoseOfTheCPU(t *testing.T) {
 	}
 }
 
-// The device predicts trees that score single arcs. The host predicts trees with siblings, trees under constraints and every other structure.
+// The device predicts trees that score single arcs. The host predicts trees with siblings, trees under constraints and
+// every other structure.
 func TestPredictsTrees(t *testing.T) {
 	for _, c := range []struct {
 		form        structured.Form

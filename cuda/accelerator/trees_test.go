@@ -75,7 +75,8 @@ func eachParsing(t *testing.T, test func(t *testing.T, p *train.Problem)) {
 	}
 }
 
-// Every call that methods make gives with the kernels of trees what it gives with the host's oracle, and a second time the same bits.
+// Every call that methods make gives with the kernels of trees what it gives with the host's oracle, and a second time
+// the same bits.
 func TestTreeKernelsTellWhatTheHostTells(t *testing.T) {
 	d := cudatest.Device(t)
 	eachParsing(t, func(t *testing.T, p *train.Problem) {

@@ -52,7 +52,8 @@ func TestGivenWithoutEffectIsRefused(t *testing.T) {
 	}
 }
 
-// A run that continues a model keeps what it was given, and must not contradict what the model reads, even by a default.
+// A run that continues a model keeps what it was given, and must not contradict what the model reads, even by a
+// default.
 func TestInheritAsksWhatWasGiven(t *testing.T) {
 	base := Default()
 	base.Scheme, base.Search, base.Net = "bioes", "windows", "linear"

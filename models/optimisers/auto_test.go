@@ -47,7 +47,8 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-// Without a regulariser, and without a ball of weights, nothing bounds the optimum: the reason of a choice says so, and no gap is asked for.
+// Without a regulariser, and without a ball of weights, nothing bounds the optimum: the reason of a choice says so, and
+// no gap is asked for.
 func TestAutoWithoutRegulariser(t *testing.T) {
 	for name, o := range map[string]*engine.Objective{
 		"hinge": traintest.NoisyProblem(10, engine.Hinge, traintest.Entropy, 0).Objective, "crf": traintest.NoisyProblem(10, engine.CRF, traintest.Entropy, 0).Objective,

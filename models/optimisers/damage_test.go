@@ -65,8 +65,8 @@ func evil(r *rand.Rand, data any) {
 	}
 }
 
-// One damaged word of a checkpoint is refused. Where the checksum was mended as well, the method finds it out or goes on; it never panics, and never takes memory or
-// passes without end.
+// One damaged word of a checkpoint is refused. Where the checksum was mended as well, the method finds it out or goes
+// on; it never panics, and never takes memory or passes without end.
 func TestDamagedCheckpoints(t *testing.T) {
 	r, words := seeds.Rand(t), 3 // per problem
 	if os.Getenv("DSP_LONG") != "" {

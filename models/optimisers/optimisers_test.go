@@ -100,7 +100,8 @@ func TestStepsOfRanksNeedAStepSize(t *testing.T) {
 	}
 }
 
-// Every method that certifies a gap narrows it on the problems that its traits name, and all intervals on a problem have a point in common.
+// Every method that certifies a gap narrows it on the problems that its traits name, and all intervals on a problem
+// have a point in common.
 func TestCertifiedMethodsAgree(t *testing.T) {
 	const n, λ = 12, 0.1
 	for _, x := range []struct {

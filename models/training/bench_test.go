@@ -14,9 +14,9 @@ import (
 	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 )
 
-// BenchmarkTuneStep takes the steps of passes that train an encoder under tags, with as many threads as GOMAXPROCS says; the value of the
-// objective after a pass does not count. DSP_ENCODER names the encoder's folder, DSP_TRAIN a file of columns (word first, label last),
-// DSP_METHOD the method, DSP_ADAPTER the adapters. See bench/encoders.py.
+// BenchmarkTuneStep takes the steps of passes that train an encoder under tags, with as many threads as GOMAXPROCS
+// says; the value of the objective after a pass does not count. DSP_ENCODER names the encoder's folder, DSP_TRAIN a
+// file of columns (word first, label last), DSP_METHOD the method, DSP_ADAPTER the adapters. See bench/encoders.py.
 func BenchmarkTuneStep(b *testing.B) {
 	c := config.Default()
 	c.Task, c.Columns, c.Train, c.TuneEncoder, c.Quiet, c.EncoderLayers = "tag", "word=0,label=-1", os.Getenv("DSP_TRAIN"), true, true, "last"

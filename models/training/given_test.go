@@ -43,8 +43,8 @@ func TestGivenKChoosesSmoothing(t *testing.T) {
 	}
 }
 
-// A run's configuration says what was given, and so does the run that resumes it. A folder of an older version, whose configuration does
-// not say it, can be read and resumed.
+// A run's configuration says what was given, and so does the run that resumes it. A folder of an older version, whose
+// configuration does not say it, can be read and resumed.
 func TestGivenIsResumed(t *testing.T) {
 	dir := t.TempDir()
 	c := config.Default()

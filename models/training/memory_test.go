@@ -94,7 +94,8 @@ func TestTrainingBytesOfDescents(t *testing.T) {
 	}
 }
 
-// With many labels, sdca would remember too much: 600 sentences times the square of 1,000 labels. With λ₁, lbfgs is no way out.
+// With many labels, sdca would remember too much: 600 sentences times the square of 1,000 labels. With λ₁, lbfgs is no
+// way out.
 func TestAutoAvoidsMethodsThatRememberTooMuch(t *testing.T) {
 	var text strings.Builder
 	for i := range 600 {

@@ -83,7 +83,8 @@ func TestChooseMethod(t *testing.T) {
 	}
 }
 
-// By default a pass of prox-linear has at least 128 models, where there are so many examples, of at most 8 examples each.
+// By default a pass of prox-linear has at least 128 models, where there are so many examples, of at most 8 examples
+// each.
 func TestModelsOfFewExamplesAreSmall(t *testing.T) {
 	d := toyData()
 	for n, want := range map[int]settings.ModelBatch{1: 1, 100: 1, 255: 1, 256: 2, 300: 2, 1000: 7, 1023: 7, 1024: 8, 5000: 8} {

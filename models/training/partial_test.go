@@ -16,7 +16,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Training from partial labels recovers the labels of the training data, with every method that accepts them; others refuse.
+// Training from partial labels recovers the labels of the training data, with every method that accepts them; others
+// refuse.
 func TestTrainOnPartialLabels(t *testing.T) {
 	want := []string{"A", "B", "C", "B", "A", "C", "C", "A", "B", "C", "A"}
 	clear := strings.Repeat("z C\nz C\n\nz C\nx A\ny B\n\n", 3)

@@ -25,8 +25,8 @@ func aPath(t *testing.T) config.Config {
 	return c
 }
 
-// A path is certified, leaves a model for each breakpoint, and keeps the one that does best on development data. Interrupted and
-// resumed with other threads, it is the same to the bit.
+// A path is certified, leaves a model for each breakpoint, and keeps the one that does best on development data.
+// Interrupted and resumed with other threads, it is the same to the bit.
 func TestPath(t *testing.T) {
 	c := aPath(t)
 	want := mustTrain(t, c)

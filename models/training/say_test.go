@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 )
 
-// A log that warns of labels which only the development data have says where the cure is: data whose types are known under other tags are of
-// another notation; types that no training tag has are not.
+// A log that warns of labels which only the development data have says where the cure is: data whose types are known
+// under other tags are of another notation; types that no training tag has are not.
 func TestUnknownLabelsOfAnotherNotationNameTheCure(t *testing.T) {
 	for dev, want := range map[string]bool{
 		"Ann I-PER\nLee B-PER\n": true,

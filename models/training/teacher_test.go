@@ -44,7 +44,8 @@ func divergence(t *testing.T, teacher, student, file string) float64 {
 	return v.KL
 }
 
-// A student learns its teacher's distribution from words alone, with or without a column for labels, certified, and a resumed run to the same bits.
+// A student learns its teacher's distribution from words alone, with or without a column for labels, certified, and a
+// resumed run to the same bits.
 func TestStudentOfUnlabelledText(t *testing.T) {
 	_, c := trainText(t, func(c *config.Config) { c.Loss, c.Reg = "crf", 0.3 })
 	teacher := c.Out
@@ -111,7 +112,8 @@ func TestStudentOfUnlabelledText(t *testing.T) {
 	}
 }
 
-// Labels that are known in part are no hindrance, whatever the teacher's share, nor are segments and second-order chains: dual methods leave where they begin.
+// Labels that are known in part are no hindrance, whatever the teacher's share, nor are segments and second-order
+// chains: dual methods leave where they begin.
 func TestTeacherOfPartialLabels(t *testing.T) {
 	for name, change := range map[string]func(c *config.Config){
 		"chain":        func(c *config.Config) {},

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// zipf draws chains of positions with each attributes per position, one per template. As with words, attribute frequencies follow
-// Zipf's law, and frequent attributes have low numbers.
+// zipf draws chains of positions with each attributes per position, one per template. As with words, attribute
+// frequencies follow Zipf's law, and frequent attributes have low numbers.
 func zipf(positions, length, attributes, each int) *structured.Dataset {
 	rng := rand.New(rand.NewPCG(7, 7))
 	d := &structured.Dataset{Offsets: []int{0}, Attributes: &structured.Sparse{Offsets: []int{0}}}
@@ -29,8 +29,8 @@ func zipf(positions, length, attributes, each int) *structured.Dataset {
 	return d
 }
 
-// Score and Scatter of chains of 20 positions with 30 attributes each, by each set of loops. A step does both on one chain, so its
-// Scatter finds the rows in the cache.
+// Score and Scatter of chains of 20 positions with 30 attributes each, by each set of loops. A step does both on one
+// chain, so its Scatter finds the rows in the cache.
 func BenchmarkSparse(b *testing.B) {
 	const positions, length, attributes, each = 20000, 20, 300000, 30
 	data := zipf(positions, length, attributes, each)

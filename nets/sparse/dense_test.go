@@ -15,8 +15,9 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// pairsCase draws data of pairs of words or of items, and returns the scorer that reads dense inputs beside attributes, and for each row of
-// each part the position and the column of products that each of its blocks gives it; position −1 for none.
+// pairsCase draws data of pairs of words or of items, and returns the scorer that reads dense inputs beside attributes,
+// and for each row of each part the position and the column of products that each of its blocks gives it; position −1
+// for none.
 func pairsCase(t *testing.T, rng *rand.Rand, alignment bool) (*Linear, *structured.Dataset, func(part, block, example, row int) (position, column int)) {
 	const dim, relations = 9, 3
 	lengths := []int{3, 0, 1, 6}
@@ -74,7 +75,8 @@ func pairsCase(t *testing.T, rng *rand.Rand, alignment bool) (*Linear, *structur
 	}
 }
 
-// Scores and pullbacks of pairs are those of the definition, in float32 and in float64; so are shares of the scorer, together.
+// Scores and pullbacks of pairs are those of the definition, in float32 and in float64; so are shares of the scorer,
+// together.
 func TestDenseInputsOfPairs(t *testing.T) {
 	for _, alignment := range []bool{false, true} {
 		for _, loops := range kernels.AvailableDense() {

@@ -240,8 +240,8 @@ func TestPreciseSums(t *testing.T) {
 	})
 }
 
-// However the stripes are divided among concurrent calls, the weights have the bits of one call, also those of ScatterTwo, and norms sum to the change of
-// ‖w‖².
+// However the stripes are divided among concurrent calls, the weights have the bits of one call, also those of
+// ScatterTwo, and norms sum to the change of ‖w‖².
 func TestScatterByStripes(t *testing.T) {
 	eachSparse(t, func(t *testing.T) {
 		allSparseCases(t, func(t *testing.T, c *sparseCase) {

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Rows lists each row that a batch touches once, in the order of the first touch, whatever it listed before, and Runs joins those that lie side by side: of a few rows, which are
-// sorted, and of many, which are looked up.
+// Rows lists each row that a batch touches once, in the order of the first touch, whatever it listed before, and Runs
+// joins those that lie side by side: of a few rows, which are sorted, and of many, which are looked up.
 func TestRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const attributes, labels = 300, 3
@@ -76,7 +76,8 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// Rows can be listed by number before any batch is, as a rank without examples lists what others touch; a batch adds to them.
+// Rows can be listed by number before any batch is, as a rank without examples lists what others touch; a batch adds to
+// them.
 func TestRowsWithoutBatch(t *testing.T) {
 	s, err := NewChain(100, 0, 2, "transition")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/vec"
 )
 
-// A thresholded scorer scores with the soft thresholds of the weights, scatters to the weights, and measures the norm of the
-// thresholds.
+// A thresholded scorer scores with the soft thresholds of the weights, scatters to the weights, and measures the norm
+// of the thresholds.
 func TestThresholded(t *testing.T) {
 	const τ = 0.4
 	eachSparse(t, func(t *testing.T) {

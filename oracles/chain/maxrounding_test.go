@@ -11,10 +11,10 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Max picks its path in float32. With real-valued potentials it may miss the best path, but by no more than the rounding of its
-// recurrence, and the value is that of the path that it returns. Each position rounds twice, and the numbers grow over at most 64
-// positions before they are shifted back. These errors add up like a random walk, and the path that looks best is worth at least the
-// best one minus the errors of both.
+// Max picks its path in float32. With real-valued potentials it may miss the best path, but by no more than the
+// rounding of its recurrence, and the value is that of the path that it returns. Each position rounds twice, and the
+// numbers grow over at most 64 positions before they are shifted back. These errors add up like a random walk, and the
+// path that looks best is worth at least the best one minus the errors of both.
 func TestMaxOfRealNumbers(t *testing.T) {
 	const unit = 1. / (1 << 24)
 	for name, o := range chain.Every() {

@@ -19,8 +19,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// Chains too large to enumerate, with potentials of all sizes, few or many of them forbidden: the probability methods agree with
-// the log domain wherever they are used, and float32 is used wherever its range suffices.
+// Chains too large to enumerate, with potentials of all sizes, few or many of them forbidden: the probability methods
+// agree with the log domain wherever they are used, and float32 is used wherever its range suffices.
 func TestExpAgreesWithLogDomain(t *testing.T) {
 	used := map[[2]bool]int{}
 	for name, o := range chain.Every() {
@@ -37,7 +37,8 @@ func TestExpAgreesWithLogDomain(t *testing.T) {
 	}
 }
 
-// checkProbabilities reports whether float32 and float64 can represent the probabilities of the chain drawn from the seed.
+// checkProbabilities reports whether float32 and float64 can represent the probabilities of the chain drawn from the
+// seed.
 func checkProbabilities(t oracletest.Failer, o oracles.Oracle, seed uint64) [2]bool {
 	r := rand.New(rand.NewPCG(seed, 0))
 	θ := oracletest.LongChain(r, 1+r.IntN(60), 1+r.IntN(40), r.IntN(2) == 0)

@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/seeds"
 )
 
-// Picks of products are those of oracles.Pick, from their rows and from columns, to the last number and beyond the sum, with zeros among the weights.
+// Picks of products are those of oracles.Pick, from their rows and from columns, to the last number and beyond the sum,
+// with zeros among the weights.
 func TestPicks(t *testing.T) {
 	r := seeds.Rand(t)
 	for _, y := range []int{1, 2, 9, 31, 32, 33, 64, 100} {

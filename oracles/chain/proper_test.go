@@ -50,8 +50,8 @@ func fillNormal(r *rand.Rand, p *chains.Potentials, apart float64) {
 	}
 }
 
-// Marginals of long chains are those of a distribution, to a few roundings of float32: those of each position sum to 1, and those of steps to those of the positions
-// that they lead from and to.
+// Marginals of long chains are those of a distribution, to a few roundings of float32: those of each position sum to 1,
+// and those of steps to those of the positions that they lead from and to.
 func TestLongChainsAreProper(t *testing.T) {
 	const most, length = 16 * 0x1p-24, 20000
 	for name, o := range Every() {
@@ -91,7 +91,8 @@ func offSums(node []float32, y int) (off float64) {
 	return off
 }
 
-// offSteps returns the largest share by which the marginals of steps from or to a label differ from its own, where those are not negligible.
+// offSteps returns the largest share by which the marginals of steps from or to a label differ from its own, where
+// those are not negligible.
 func offSteps(u *structured.Marginals, y, length int, perPosition bool) (off float64) {
 	const least = 1e-20
 	node, edge := u.Parts[0].Of(0), u.Parts[1].Of(0)

@@ -46,8 +46,8 @@ func soften(x []float64, edge func(i int) float64, μ float64) float64 {
 	return m + μ*math.Log(sum)
 }
 
-// Values are within Rounding of a float64 recurrence, for potentials of all sizes, offsets up to 1e6 and ranges up to 1e4, all or few
-// outputs allowed.
+// Values are within Rounding of a float64 recurrence, for potentials of all sizes, offsets up to 1e6 and ranges up to
+// 1e4, all or few outputs allowed.
 func TestRounding(t *testing.T) {
 	for name, o := range Every() {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {

@@ -40,7 +40,8 @@ func TestCrops(t *testing.T) {
 		for p, m := range of {
 			row := all[p*dim:][:dim]
 			for k, v := range row[:dim-width] {
-				// The middle of the pixel, relative to that of the square, is as far from the centre, up to half a pixel.
+				// The middle of the pixel, relative to that of the square, is as far from the centre, up to half a
+				// pixel.
 				x, y := float64(k/3%side)-float64(side-1)/2+centres[p][0], float64(k/3/side)-float64(side-1)/2+centres[p][1]
 				near := func(x, y int) float32 {
 					return float32(m.Pixels[3*(min(max(y, 0), m.Height-1)*m.Width+min(max(x, 0), m.Width-1))+k%3])/64 - 2

@@ -14,8 +14,9 @@ import (
 	"github.com/dsp-go/dsp/train/methods"
 )
 
-// inBall encloses min F over the ball ‖w‖₁ ≤ R by the penalised problems: for any λ₁, min F + λ₁(‖w‖₁ − R) is a lower bound, and their minimisers,
-// scaled into the ball, have values above. λ₁ goes by bisection to where the minimiser has the norm R.
+// inBall encloses min F over the ball ‖w‖₁ ≤ R by the penalised problems: for any λ₁, min F + λ₁(‖w‖₁ − R) is a lower
+// bound, and their minimisers, scaled into the ball, have values above. λ₁ goes by bisection to where the minimiser has
+// the norm R.
 func inBall(x *explicit, radius float64) *enclosure {
 	best := &enclosure{lower: math.Inf(-1), upper: math.Inf(1)}
 	lo, hi := math.Log(1e-9), math.Log(1e3)
@@ -69,8 +70,8 @@ func mixed(γ float64, a, b []float64) []float64 {
 	return w
 }
 
-// Saddle-point methods bound the optimum of the hinge in a ball of weights, and come close to it where it is benign. Of the cells that are not, each
-// run draws one in six; DSP_LONG has all.
+// Saddle-point methods bound the optimum of the hinge in a ball of weights, and come close to it where it is benign. Of
+// the cells that are not, each run draws one in six; DSP_LONG has all.
 func TestBall(t *testing.T) {
 	n, r, long := &tally{}, rand.New(rand.NewPCG(seeds.Draw(t), 3)), os.Getenv("DSP_LONG") != ""
 	for _, c := range grid(7) {

@@ -80,13 +80,17 @@ func grid(seed uint64) (all []cell) {
 	return all
 }
 
-// remembered are cells that have shown faults: dual points within roundings of the gold outputs of examples with large weights; weights that differed
-// between objective and gradient; and a bound of roundings that took the marginals of relations for those of a row that sums to 1, and one that left such rows out although a marginal
-// near 1 loses 3e-8 there, too. In the sixth, rounding made ‖D‖² negative, and with it prox-linear's first step length; in the seventh, a gold output without any probability had −4e-8; and in the next
-// two, roundings of marginals at w = 0 were charged nothing, although potentials are large at the centre, where the optimum is. In the tenth, potentials of 1e11 were more
-// than sums in float64 bear, so that marginals summed to 0.99994. In the next, lbfgs tried a step of NaN. Then, a teacher's marginals, rounded, were no mixture of
-// outputs, so that the optimum was −1.2e-8 and not at least 0; and squares of weights of 1e9 had roundings that made bounds with λ₁ 1 % too large. In the next, what replaced gold outputs known in part summed to
-// 1 + 6e-8, and with inputs of 1e6 the optimum was where the sum was paid for. In the last, agm moved a bound from a centre of 1e9 to the origin with a gradient that had been rounded.
+// remembered are cells that have shown faults: dual points within roundings of the gold outputs of examples with large
+// weights; weights that differed between objective and gradient; and a bound of roundings that took the marginals of
+// relations for those of a row that sums to 1, and one that left such rows out although a marginal near 1 loses 3e-8
+// there, too. In the sixth, rounding made ‖D‖² negative, and with it prox-linear's first step length; in the seventh, a
+// gold output without any probability had −4e-8; and in the next two, roundings of marginals at w = 0 were charged
+// nothing, although potentials are large at the centre, where the optimum is. In the tenth, potentials of 1e11 were
+// more than sums in float64 bear, so that marginals summed to 0.99994. In the next, lbfgs tried a step of NaN. Then, a
+// teacher's marginals, rounded, were no mixture of outputs, so that the optimum was −1.2e-8 and not at least 0; and
+// squares of weights of 1e9 had roundings that made bounds with λ₁ 1 % too large. In the next, what replaced gold
+// outputs known in part summed to 1 + 6e-8, and with inputs of 1e6 the optimum was where the sum was paid for. In the
+// last, agm moved a bound from a centre of 1e9 to the origin with a gradient that had been rounded.
 func remembered() (some []cell) {
 	for _, c := range []cell{
 		{structure: "complete matchings", loss: engine.Hinge, terms: "weights", nasty: "benign", seed: 3},

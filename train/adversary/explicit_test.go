@@ -16,8 +16,9 @@ import (
 //
 //	F(w) = Σ_i κ_i h(b + A w) + (λ/2)‖w − c‖² + Σ_j λ₁_j |w_j| + constant,    low ≤ w_j ≤ high,
 //
-// where h is max or log Σ exp. Scores are those above the gold output's, which is row 0 with b_0 = 0 and a_0 = 0. For the quadratic loss h is half the squared
-// norm, and a block has a row for each potential that the loss fits: what is above the indicator of the gold label.
+// where h is max or log Σ exp. Scores are those above the gold output's, which is row 0 with b_0 = 0 and a_0 = 0. For
+// the quadratic loss h is half the squared norm, and a block has a row for each potential that the loss fits: what is
+// above the indicator of the gold label.
 type explicit struct {
 	h        curve
 	blocks   []block
@@ -54,8 +55,9 @@ type block struct {
 
 func (x *explicit) dim() int { return len(x.center) }
 
-// list lists all outputs of a problem. The scorer must be affine. Its derivatives are its differences at unit vectors, which are exact if
-// every weight meets a potential once: the reference then has the numbers of the data in float64, and none of the scorer's roundings.
+// list lists all outputs of a problem. The scorer must be affine. Its derivatives are its differences at unit vectors,
+// which are exact if every weight meets a potential once: the reference then has the numbers of the data in float64,
+// and none of the scorer's roundings.
 func list(t testing.TB, p *train.Problem) *explicit {
 	t.Helper()
 	x := objectiveOf(p)
@@ -335,7 +337,8 @@ func (x *explicit) value(w []float64) (low, high float64) {
 	return f - x.rounding()*size, f + x.rounding()*size
 }
 
-// dual returns a lower bound of min F from weights q of the outputs of each block, which it makes sum to 1. For the quadratic loss any q bound it: ½‖z‖² ≥ ⟨q, z⟩ − ½‖q‖².
+// dual returns a lower bound of min F from weights q of the outputs of each block, which it makes sum to 1. For the
+// quadratic loss any q bound it: ½‖z‖² ≥ ⟨q, z⟩ − ½‖q‖².
 func (x *explicit) dual(q [][]float64) float64 {
 	a, bend, size := 0.0, 0.0, 0.0
 	g, sizes := make([]float64, x.dim()), make([]float64, x.dim())

@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// No method certifies what is not so, on any cell of the grid, and none ends with an error. On benign cells certificates are close.
+// No method certifies what is not so, on any cell of the grid, and none ends with an error. On benign cells
+// certificates are close.
 func TestGrid(t *testing.T) {
 	seed := seeds.Draw(t)
 	cells, long, pick := grid(seed), os.Getenv("DSP_LONG") != "", os.Getenv("DSP_CASE")

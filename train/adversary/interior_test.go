@@ -26,10 +26,11 @@ func (e *enclosure) add(x *explicit, w []float64, q [][]float64) {
 // width returns how wide the enclosure is, relative to its upper end.
 func (e *enclosure) width() float64 { return (e.upper - e.lower) / (1e-9 + math.Abs(e.upper)) }
 
-// minimise encloses min F by an interior-point method (Boyd and Vandenberghe 2004, section 11.7; steps of Mehrotra 1992). With
-// ξ_i ≥ b_y + a_y·w for the blocks of a hinge and t ≥ |w| for λ₁ > 0, and between bounds, F is a smooth function of (w, ξ, t) under linear constraints with slacks
-// s > 0 and multipliers z > 0, and each step is a Newton step for the conditions of optimality with sz = σμ. Multipliers of a hinge's
-// constraints are weights of outputs: a dual point. Without constraints it is Newton's method. Where scores are large, log Σ exp has kinks for Newton's
+// minimise encloses min F by an interior-point method (Boyd and Vandenberghe 2004, section 11.7; steps of Mehrotra
+// 1992). With ξ_i ≥ b_y + a_y·w for the blocks of a hinge and t ≥ |w| for λ₁ > 0, and between bounds, F is a smooth
+// function of (w, ξ, t) under linear constraints with slacks s > 0 and multipliers z > 0, and each step is a Newton
+// step for the conditions of optimality with sz = σμ. Multipliers of a hinge's constraints are weights of outputs: a
+// dual point. Without constraints it is Newton's method. Where scores are large, log Σ exp has kinks for Newton's
 // method: it begins with μ log Σ exp(·/μ) for a large μ, which falls to 1.
 func (x *explicit) minimise() *enclosure {
 	ip := newInterior(x)
@@ -55,8 +56,8 @@ func (x *explicit) minimise() *enclosure {
 	return best
 }
 
-// interior is the state of the method. Constraint k is Σ G x ≤ h with slack s and multiplier z; those of a block are its outputs, and for
-// λ₁ > 0 up and down are ±w_j ≤ t_j. The ends of bounds are ±w_j ≤ end.
+// interior is the state of the method. Constraint k is Σ G x ≤ h with slack s and multiplier z; those of a block are
+// its outputs, and for λ₁ > 0 up and down are ±w_j ≤ t_j. The ends of bounds are ±w_j ≤ end.
 type interior struct {
 	x        *explicit
 	μ        float64 // of log Σ exp

@@ -99,8 +99,8 @@ type verdict struct {
 // tally counts the runs with each kind of fault.
 type tally struct{ runs, high, low, aborted, vacuous int }
 
-// judge runs a method for a number of passes, whatever its gap. After each it compares what it states, and what it would certify then, with
-// the enclosure of the optimum. It reports the worst fault of each kind.
+// judge runs a method for a number of passes, whatever its gap. After each it compares what it states, and what it
+// would certify then, with the enclosure of the optimum. It reports the worst fault of each kind.
 func (n *tally) judge(t *testing.T, what string, j judged, p *train.Problem, best *enclosure, passes int) verdict {
 	t.Helper()
 	return n.run(t, what, j, p, best, passes, &seen{lower: math.Inf(-1), upper: math.Inf(1)})
@@ -210,7 +210,8 @@ func (n *tally) run(t *testing.T, what string, j judged, p *train.Problem, best 
 	return v
 }
 
-// giveStep gives a method that would measure its step size one, for the quadratic loss, with which they refuse to: the largest ‖J_i‖² bounds the curvature of f_i.
+// giveStep gives a method that would measure its step size one, for the quadratic loss, with which they refuse to: the
+// largest ‖J_i‖² bounds the curvature of f_i.
 func giveStep(t *testing.T, m train.Method, p *train.Problem) {
 	t.Helper()
 	most := 0.0

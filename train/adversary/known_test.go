@@ -66,8 +66,9 @@ func pottsNet(inputs int) *nets.Net {
 	return must(nets.Make(nets.Config{Net: "linear"}, graph.Input{Dim: inputs}, out))
 }
 
-// Relaxed crfs on checkerboards couple neighbours strongly and negatively, so that bounds converge slowly. No method contradicts itself, or
-// another one: intervals overlap. (The relaxed reference of relaxed_test.go judges smaller grids.)
+// Relaxed crfs on checkerboards couple neighbours strongly and negatively, so that bounds converge slowly. No method
+// contradicts itself, or another one: intervals overlap. (The relaxed reference of relaxed_test.go judges smaller
+// grids.)
 func TestCheckerboards(t *testing.T) {
 	d := checkerboards(rand.New(rand.NewPCG(1, 2)), 6, 12, 0.02)
 	scorer, n := pottsNet(2), &tally{}
@@ -134,8 +135,8 @@ func TestFarPriors(t *testing.T) {
 	n.log(t)
 }
 
-// Entropies with a small μ divide potentials of far priors by it: 1e6/1e-6 is more than exponentials of sums in float64 bear, and marginals of arcs are off, in
-// the memory of saga, too.
+// Entropies with a small μ divide potentials of far priors by it: 1e6/1e-6 is more than exponentials of sums in float64
+// bear, and marginals of arcs are off, in the memory of saga, too.
 func TestFarPriorsWithLittleSmoothing(t *testing.T) {
 	n := &tally{}
 	for seed := range uint64(4) {

@@ -13,8 +13,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Long chains without steps are their positions, of which the reference knows the optimum. A prior gives each position large potentials, alike for both labels, so that
-// sums over a chain need logarithms: their recurrences carry what thousands of positions add up. Certificates hold, and are close.
+// Long chains without steps are their positions, of which the reference knows the optimum. A prior gives each position
+// large potentials, alike for both labels, so that sums over a chain need logarithms: their recurrences carry what
+// thousands of positions add up. Certificates hold, and are close.
 func TestLongChains(t *testing.T) {
 	n := &tally{}
 	for _, length := range []int{300, 20000} {

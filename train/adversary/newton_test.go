@@ -89,8 +89,8 @@ func (ip *interior) smoothed(w []float64) float64 {
 	return f
 }
 
-// factor returns a solver for a positive definite matrix, of which it reads the lower half, by the Cholesky factor of the matrix with a unit
-// diagonal, and two steps of iterative refinement; nil if there is no factor.
+// factor returns a solver for a positive definite matrix, of which it reads the lower half, by the Cholesky factor of
+// the matrix with a unit diagonal, and two steps of iterative refinement; nil if there is no factor.
 func factor(a [][]float64) func([]float64) []float64 {
 	n := len(a)
 	scale := make([]float64, n)

@@ -19,7 +19,8 @@ import (
 // copies is how often each example is there, so that every rank has some. The mean loss is the same.
 const copies = 200
 
-// What several ranks certify together holds as well. Methods that divide dual variables among ranks take other steps than one process does, and charge what each rank has found.
+// What several ranks certify together holds as well. Methods that divide dual variables among ranks take other steps
+// than one process does, and charge what each rank has found.
 func TestRanks(t *testing.T) {
 	divided := append(pick("lbfgs", "owl-qn", "svrg", "casimir", "fw", "cutting-plane", "n-slack", "sdca", "oeg", "bcpfw", "bcpfw, cache"),
 		judged{"bcfw, divided", func() train.Method { return &methods.BCFW{Divide: true} }, nil})
@@ -96,7 +97,8 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// statements returns the largest dual and the least objective that a run of a few passes states, and what it would certify then.
+// statements returns the largest dual and the least objective that a run of a few passes states, and what it would
+// certify then.
 func statements(ctx context.Context, m train.Method, p *train.Problem) (lower, upper float64, err error) {
 	lower, upper = math.Inf(-1), math.Inf(1)
 	note := func(s *train.State) {

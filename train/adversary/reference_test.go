@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The reference encloses optima that are known in closed form: one block of two outputs, whose scores differ by b + a·w, with λ₁ or without.
+// The reference encloses optima that are known in closed form: one block of two outputs, whose scores differ by b +
+// a·w, with λ₁ or without.
 func TestReferenceOfTwoOutputs(t *testing.T) {
 	for _, c := range []struct{ a, b, λ, λ1 float64 }{{1, 1, 1, 0}, {2, 1, 0.1, 0}, {-3, 0.5, 0.01, 0.2}, {0.1, 1, 1, 0.5}, {5, 2, 0, 0.1}} {
 		for _, smooth := range []bool{false, true} {

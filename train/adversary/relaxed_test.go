@@ -9,14 +9,15 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// relaxed is a crf or softmax-margin objective with the tree-reweighted bound of one order in place of log Σ exp (oracles/reweighted/doc.go):
+// relaxed is a crf or softmax-margin objective with the tree-reweighted bound of one order in place of log Σ exp
+// (oracles/reweighted/doc.go):
 //
 //	R(θ) = max_u ⟨θ, u⟩ + Σ_v Σ_j w_j H(y_v | y_u(j))   over the local polytope,
 //
-// where every variable has links j, with equal weights w_j, to its neighbours that come earlier in a breadth-first order. R is the least value,
-// over shifts ν with Σ_j w_j ν_j = 0 for each variable, of an elimination from the last variable to the first. So F is the least value of a
-// function of (w, ν) that is convex and smooth, which Newton's method minimises. Any (w, ν) gives an upper bound of min F; marginals made to
-// agree give a lower one.
+// where every variable has links j, with equal weights w_j, to its neighbours that come earlier in a breadth-first
+// order. R is the least value, over shifts ν with Σ_j w_j ν_j = 0 for each variable, of an elimination from the last
+// variable to the first. So F is the least value of a function of (w, ν) that is convex and smooth, which Newton's
+// method minimises. Any (w, ν) gives an upper bound of min F; marginals made to agree give a lower one.
 type relaxed struct {
 	explicit // without blocks
 	of       []field
@@ -118,7 +119,8 @@ func (x *relaxed) variables() int {
 	return n
 }
 
-// evaluate returns an upper bound of F at w, its gradient at z = (w, ν), and, if wanted, a lower bound of min F from the marginals there.
+// evaluate returns an upper bound of F at w, its gradient at z = (w, ν), and, if wanted, a lower bound of min F from
+// the marginals there.
 func (x *relaxed) evaluate(z []float64, wantDual bool) (f, size float64, g []float64, dual float64) {
 	w := z[:x.dim()]
 	g = make([]float64, len(z))
@@ -184,7 +186,8 @@ func (f *field) indicator() []float64 {
 	return y
 }
 
-// conditionals eliminates all variables. It returns the bound, the marginals of variables, and each link's table of pair marginals.
+// conditionals eliminates all variables. It returns the bound, the marginals of variables, and each link's table of
+// pair marginals.
 func (f *field) conditionals(θ, ν []float64) (value float64, p [][]float64, pairs [][][]float64) {
 	n, y := len(f.links), f.labels
 	at := make([]int, n) // of the shifts of each variable's links
@@ -272,8 +275,8 @@ func (f *field) eliminate(θ, ν []float64) (value float64, u, shifts []float64)
 	return value, u, shifts
 }
 
-// agree returns a point of the local polytope and its tree-reweighted entropy. Rows of a pair's table that exceed the child's marginals are
-// scaled down, and a product of what is missing fills it up.
+// agree returns a point of the local polytope and its tree-reweighted entropy. Rows of a pair's table that exceed the
+// child's marginals are scaled down, and a product of what is missing fills it up.
 func (f *field) agree(θ, ν []float64) (u []float64, h float64) {
 	_, p, pairs := f.conditionals(θ, ν)
 	u = make([]float64, len(θ))

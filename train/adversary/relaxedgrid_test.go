@@ -114,8 +114,8 @@ func TestStrongCouplings(t *testing.T) {
 	n.log(t)
 }
 
-// A relaxed hinge is at least the exact one. Without smoothing, its duals are made of labels and bound the exact optimum; with smoothing they bound the
-// relaxed one, so that no run states an objective below them.
+// A relaxed hinge is at least the exact one. Without smoothing, its duals are made of labels and bound the exact
+// optimum; with smoothing they bound the relaxed one, so that no run states an objective below them.
 func TestRelaxedHinge(t *testing.T) {
 	n, seeds := &tally{}, uint64(1)
 	if os.Getenv("DSP_LONG") != "" {

@@ -31,8 +31,8 @@ func trainable(t *testing.T, m train.Method, p *train.Problem) bool {
 	return train.CheckTerms(m, p.Objective, false) == nil && m.Start(t.Context(), p, train.NewState(make([]float32, p.Scorer.Dim()))) == nil
 }
 
-// Runs that end and resume from a checkpoint, twice, certify what one run does, and that is so. What a checkpoint keeps is bits: the passes after it are those of a
-// run that never ended.
+// Runs that end and resume from a checkpoint, twice, certify what one run does, and that is so. What a checkpoint keeps
+// is bits: the passes after it are those of a run that never ended.
 func TestResumed(t *testing.T) {
 	n := &tally{}
 	for _, c := range some(seeds.Draw(t), 3, func(c cell) bool { return !c.extreme() && c.terms != "tangent" && c.loss != engine.Quadratic }) {
@@ -90,8 +90,8 @@ func (n *tally) record(t *testing.T, what string, at record.Record, best *enclos
 	}
 }
 
-// What a path of strengths certifies holds of every strength in between: the better of two neighbours is no further above the least objective than it says, and
-// no objective is stated below its value.
+// What a path of strengths certifies holds of every strength in between: the better of two neighbours is no further
+// above the least objective than it says, and no objective is stated below its value.
 func TestPaths(t *testing.T) {
 	seed := seeds.Draw(t)
 	r := rand.New(rand.NewPCG(seed, 5))
@@ -190,7 +190,8 @@ func TestPartial(t *testing.T) {
 	n.log(t)
 }
 
-// A dual point in memory is charged for what its marginals are off, whatever potentials they are those of: oeg's grow without bound where the loss is the hinge.
+// A dual point in memory is charged for what its marginals are off, whatever potentials they are those of: oeg's grow
+// without bound where the loss is the hinge.
 func TestMemories(t *testing.T) {
 	n := &tally{}
 	fits := func(c cell) bool {

@@ -313,8 +313,8 @@ func alignmentsOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.
 	return sparse.New(monotone.Alignment{}.Form(), []sparse.Part{{Attributes: inputs, Weights: "pairs"}, {Bias: "steps"}}), d
 }
 
-// segmentsOf draws sequences of up to 4 positions in segments of one label, of up to 2 positions, and positions outside. Positions, last positions and whole
-// segments have attributes.
+// segmentsOf draws sequences of up to 4 positions in segments of one label, of up to 2 positions, and positions
+// outside. Positions, last positions and whole segments have attributes.
 func segmentsOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
 	const tags, longest = 3, 2
 	d := &structured.Dataset{Name: "segments", Offsets: []int{0}, Alphabet: alphabet(tags)}

@@ -13,7 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The mean of the steps on all batches is a step along the gradient, though each moves only the weights that its batch touches.
+// The mean of the steps on all batches is a step along the gradient, though each moves only the weights that its batch
+// touches.
 func TestAsynchronousSteps(t *testing.T) {
 	const n, γ = 7, 0.3
 	p := traintest.Shifted(traintest.SparseProblem(n, engine.CRF, oracles.Smoothing{}, 0.2))

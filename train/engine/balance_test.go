@@ -14,7 +14,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// A full pass pulls back a point of the polytope, however many candidates an example has: with equal scores the roundings of all go in the same direction.
+// A full pass pulls back a point of the polytope, however many candidates an example has: with equal scores the
+// roundings of all go in the same direction.
 func TestManyCandidatesStayAPoint(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 1000, 11000, 60000} {
 		for _, c := range []float32{1, 0.3, 3} {
@@ -46,7 +47,8 @@ func TestManyCandidatesStayAPoint(t *testing.T) {
 	}
 }
 
-// Rows whose sums are off by roundings are balanced. Others are of outputs that leave rows out, or targets that are no distribution: they stay as they are.
+// Rows whose sums are off by roundings are balanced. Others are of outputs that leave rows out, or targets that are no
+// distribution: they stay as they are.
 func TestOnlyRoundingsAreSettled(t *testing.T) {
 	sum := func(row []float32) (total float64) {
 		for _, x := range row {
@@ -79,8 +81,8 @@ func TestOnlyRoundingsAreSettled(t *testing.T) {
 	}
 }
 
-// A balanced row is a difference of points of a simplex, whatever the weight of the example: where the gold output has lost all its probability, its entry is
-// not below −c.
+// A balanced row is a difference of points of a simplex, whatever the weight of the example: where the gold output has
+// lost all its probability, its entry is not below −c.
 func TestSettledRowsStayPoints(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))

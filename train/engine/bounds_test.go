@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The bound is the minimum over the box, attained at the clipped minimum of each weight, and the slope is its derivative.
+// The bound is the minimum over the box, attained at the clipped minimum of each weight, and the slope is its
+// derivative.
 func TestCentralBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dim := rapid.IntRange(1, 6).Draw(t, "dim")

@@ -9,8 +9,9 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Recurrences in float64 over many positions carry scores of whole chains. Here the positions from the middle on have large potentials, alike for both labels, and
-// those before it make the labels alike in the sum: one has many small ones, which all round to the same side, and one has them at once. Marginals, all ½, are off by much more than float32
+// Recurrences in float64 over many positions carry scores of whole chains. Here the positions from the middle on have
+// large potentials, alike for both labels, and those before it make the labels alike in the sum: one has many small
+// ones, which all round to the same side, and one has them at once. Marginals, all ½, are off by much more than float32
 // rounds them, and beyondFloat32 says by how much.
 func TestMarginalsOfLongChains(t *testing.T) {
 	for _, length := range []int{200, 2000, 20000} {

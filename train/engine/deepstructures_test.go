@@ -24,8 +24,9 @@ type deep struct {
 	uses        func(y int) bool
 }
 
-// deepKinds are structures whose oracles add potentials one by one in float64, each with an example like those of TestMarginalsOfLongChains: half
-// of the potentials are large, and one output adds small ones to their sum that all round to the same side, which others have at once.
+// deepKinds are structures whose oracles add potentials one by one in float64, each with an example like those of
+// TestMarginalsOfLongChains: half of the potentials are large, and one output adds small ones to their sum that all
+// round to the same side, which others have at once.
 var deepKinds = []struct {
 	name  string
 	sizes []int
@@ -40,7 +41,8 @@ var deepKinds = []struct {
 	{"second-order chains", []int{200, 20000}, twoSecond},
 }
 
-// Marginals of deep structures err beyond float32 by no more than is charged, and log Z by no more than the oracle says.
+// Marginals of deep structures err beyond float32 by no more than is charged, and log Z by no more than the oracle
+// says.
 func TestMarginalsOfDeepStructures(t *testing.T) {
 	for _, k := range deepKinds {
 		for _, n := range k.sizes {
@@ -131,7 +133,8 @@ func twoTrees(n int, large float32, all bool) deep {
 	return deep{θ, [][]int32{left, right}, 0, trees.Row(n, 0, 0), func(y int) bool { return y == 0 }}
 }
 
-// combs has the binary trees over n words that have a first part of 1 to n−1 words, branch to the left in it, and to the right behind it.
+// combs has the binary trees over n words that have a first part of 1 to n−1 words, branch to the left in it, and to
+// the right behind it.
 func combs(n int, large float32) deep {
 	θ := &structured.Potentials{}
 	θ.Reshape(constituents.Form(1), []int{0, n * n}, func(string) []int { return []int{0, n * n} })
@@ -169,7 +172,8 @@ func combs(n int, large float32) deep {
 	return deep{θ, all, 0, n - 2, func(y int) bool { return y == n-2 }}
 }
 
-// twoSegmentations has two labels without a step between them, and segments of one position. What continues segments is large and is not used.
+// twoSegmentations has two labels without a step between them, and segments of one position. What continues segments is
+// large and is not used.
 func twoSegmentations(n int, large float32) deep {
 	θ := &structured.Potentials{}
 	θ.Reshape(segments.Form(4, 2, segments.Optional{}), []int{0, n}, func(string) []int { return []int{0, n} })

@@ -235,8 +235,8 @@ func readsOf(s nets.RowScorer, data *structured.Dataset, examples []int) []bool 
 	return reads
 }
 
-// The step solves its subproblem: no γ on a fine grid has a larger dual value, with the entropies of mixed distributions summed over
-// all outputs; and for the hinge the primal value at the new weights equals the dual value.
+// The step solves its subproblem: no γ on a fine grid has a larger dual value, with the entropies of mixed
+// distributions summed over all outputs; and for the hinge the primal value at the new weights equals the dual value.
 func TestProxStepSolvesItsModel(t *testing.T) {
 	for _, λ1 := range []float64{0, 0.01} {
 		for _, loss := range []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin} {
@@ -314,8 +314,8 @@ func testProxStep(t *testing.T, loss engine.Loss, λ1 float64) {
 	}
 }
 
-// entropies returns the mean entropy over a batch, weighted, of the distribution of outputs at w mixed with share γ into the gold
-// output.
+// entropies returns the mean entropy over a batch, weighted, of the distribution of outputs at w mixed with share γ
+// into the gold output.
 func entropies(t *testing.T, p *train.Problem, w []float32, batch []int) func(γ float64) float64 {
 	t.Helper()
 	ln := p.NewLane()

@@ -36,13 +36,14 @@ func BalanceTarget(u []float32) { balanceTarget(u) }
 // ScoredCentre reports whether full passes keep sizes of potentials at the centre.
 func (e *Engine) ScoredCentre() bool { return e.centres != nil }
 
-// ChargeOfSums returns what a bound is charged for an example with the potentials θ at the centre and, in their rows, a v_i whose sums are off by so much
-// together and whose potentials are zero.
+// ChargeOfSums returns what a bound is charged for an example with the potentials θ at the centre and, in their rows, a
+// v_i whose sums are off by so much together and whose potentials are zero.
 func ChargeOfSums(θ *structured.Potentials, off float64) float64 {
 	return sizes{sums: off, change: 1}.below(1, measureCentral(θ, 0), 0, 0)
 }
 
-// ChargeOfPoint returns what a bound is charged for an example with the potentials θ and a point of a memory that is v off the gold output.
+// ChargeOfPoint returns what a bound is charged for an example with the potentials θ and a point of a memory that is v
+// off the gold output.
 func ChargeOfPoint(θ *structured.Potentials, v *structured.Marginals) float64 {
 	return measure(θ, 0, 1, v).below(1, central{}, 0, 1)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// No loss is negative, although the oracle's path, found in float32, may score less than the gold output. Here the gold outputs
-// are the best ones in float64 and mistakes cost nothing, so every max ties with gold up to rounding.
+// No loss is negative, although the oracle's path, found in float32, may score less than the gold output. Here the gold
+// outputs are the best ones in float64 and mistakes cost nothing, so every max ties with gold up to rounding.
 func TestHingeIsNotNegative(t *testing.T) {
 	data := traintest.Chains(240, 6, 8, 1, 1)
 	net := &traintest.Net{Inputs: 6, Labels: 8}

@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Potentials that are finite but beyond what oracles answer for are an error that names the example. Without it the objective would be NaN.
+// Potentials that are finite but beyond what oracles answer for are an error that names the example. Without it the
+// objective would be NaN.
 func TestLargePotentialsNameTheirExample(t *testing.T) {
 	net, err := sparse.NewChain(2, 0, 2, nets.EdgesNone)
 	if err != nil {

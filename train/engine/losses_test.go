@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// A false link costs 10,000, and its potential is about −10,000: float32 rounds that by 5e-4, of which the sum of both, almost 0, shows nothing.
+// A false link costs 10,000, and its potential is about −10,000: float32 rounds that by 5e-4, of which the sum of both,
+// almost 0, shows nothing.
 func TestLargeLossesAreCharged(t *testing.T) {
 	const cost = 1e4
 	one := []int{0, 1}

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// After thousands of mixtures and moves towards the gold outputs, r_i is the float32 that is nearest to the mixture in float64: roundings do
-// not add up.
+// After thousands of mixtures and moves towards the gold outputs, r_i is the float32 that is nearest to the mixture in
+// float64: roundings do not add up.
 func TestMemoryIsAMixture(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	const width, examples = 5, 3

@@ -31,8 +31,9 @@ func denseChains(t *testing.T, n int, λ float64, change func(d *structured.Data
 	return &engine.Objective{Scorer: net, Data: d, Loss: engine.CRF, Lambda: λ}
 }
 
-// In weights that multiply dense inputs, and their biases, the metric is the Hessian of the mean loss, summed over positions that are taken as
-// independent, plus λ, but for changes that all labels have in common, where it is λ. In transitions it is the Hessian, plus λ.
+// In weights that multiply dense inputs, and their biases, the metric is the Hessian of the mean loss, summed over
+// positions that are taken as independent, plus λ, but for changes that all labels have in common, where it is λ. In
+// transitions it is the Hessian, plus λ.
 func TestMetricIsTheHessianOfPositions(t *testing.T) {
 	for _, c := range []struct {
 		loss engine.Loss
@@ -57,8 +58,8 @@ func TestMetricIsTheHessianOfPositions(t *testing.T) {
 	}
 }
 
-// checkColumns checks that the columns x_y of a step P⁻¹g in the block of dense inputs have the sum Σ g_y/λ, and that all columns
-// x_y − A_y⁻¹(g_y − mean) are the same, for the matrices A_y computed from their definition.
+// checkColumns checks that the columns x_y of a step P⁻¹g in the block of dense inputs have the sum Σ g_y/λ, and that
+// all columns x_y − A_y⁻¹(g_y − mean) are the same, for the matrices A_y computed from their definition.
 func checkColumns(t *testing.T, e *engine.Engine, w []float32, by oracles.Smoothing, g, step []float64) {
 	t.Helper()
 	memory, err := e.NewMemory()
@@ -124,7 +125,8 @@ func checkColumns(t *testing.T, e *engine.Engine, w []float32, by oracles.Smooth
 	}
 }
 
-// checkTied checks that the transitions' part x of a step P⁻¹g has (H + λI)x = g for the Hessian H, computed by differences of gradients.
+// checkTied checks that the transitions' part x of a step P⁻¹g has (H + λI)x = g for the Hessian H, computed by
+// differences of gradients.
 func checkTied(t *testing.T, e *engine.Engine, w []float32, by oracles.Smoothing, g, step []float64) {
 	t.Helper()
 	b := nets.TiedBlocks(e.Scorer)[0]
@@ -149,7 +151,8 @@ func checkTied(t *testing.T, e *engine.Engine, w []float32, by oracles.Smoothing
 	}
 }
 
-// Inputs that break factorisations, or overflow, still give a metric with finite, positive steps, and the same bits with any number of threads.
+// Inputs that break factorisations, or overflow, still give a metric with finite, positive steps, and the same bits
+// with any number of threads.
 func TestMetricOfHardInputs(t *testing.T) {
 	set := func(f func(t, j int, x float32) float32) func(d *structured.Dataset) {
 		return func(d *structured.Dataset) {
@@ -207,7 +210,8 @@ func TestMetricOfHardInputs(t *testing.T) {
 	}
 }
 
-// With more rows than the metric needs it takes some of them, which stand for all: the matrix keeps its size in every direction.
+// With more rows than the metric needs it takes some of them, which stand for all: the matrix keeps its size in every
+// direction.
 func TestMetricOfSomeRows(t *testing.T) {
 	o := denseChains(t, 400, 1e-6, nil)
 	d, e := o.Data, engine.NewEngine(o, 1)
@@ -218,8 +222,9 @@ func TestMetricOfSomeRows(t *testing.T) {
 	block := nets.DenseBlocks(o.Scorer)[0]
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		// For the matrix H of all rows, of which each has the weight 3/16, the metric has ⟨x, P⁻¹Hx⟩ between ½|x|² and 2|x|² if P is like H. x is a
-		// step of label 0, and −x one of label 1, so that the labels have nothing in common.
+		// For the matrix H of all rows, of which each has the weight 3/16, the metric has ⟨x, P⁻¹Hx⟩ between ½|x|² and
+		// 2|x|² if P is like H. x is a step of label 0, and −x one of label 1, so that the labels have nothing in
+		// common.
 		x, hx := make([]float64, d.Dim), make([]float64, o.Scorer.Dim())
 		square := 0.0
 		for j := range x {

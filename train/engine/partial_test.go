@@ -54,8 +54,8 @@ func softmax(z []float64, μ float64) float64 {
 	return most + μ*math.Log(sum)
 }
 
-// enumerated is the mean loss at w computed from its definition by enumeration: h over all labelings, with the loss to the
-// nearest allowed one, minus h over the allowed ones.
+// enumerated is the mean loss at w computed from its definition by enumeration: h over all labelings, with the loss to
+// the nearest allowed one, minus h over the allowed ones.
 func enumerated(t *testing.T, p *train.Problem, w []float32, μ float64) float64 {
 	t.Helper()
 	d, y, total := p.Data, traintest.LabelsOf(p), 0.0
@@ -180,7 +180,8 @@ func TestPartialLosses(t *testing.T) {
 	}
 }
 
-// Examples without label information have zero loss. Examples whose labels are all known have the same loss as before, to the bit.
+// Examples without label information have zero loss. Examples whose labels are all known have the same loss as before,
+// to the bit.
 func TestPartialEnds(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range traintest.FullPassCases {

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// A path on sparse inputs, where untouched rows cost nothing, follows the plain recursion coordinate by coordinate in float64,
-// for any shrinkage, drift and weights.
+// A path on sparse inputs, where untouched rows cost nothing, follows the plain recursion coordinate by coordinate in
+// float64, for any shrinkage, drift and weights.
 func TestPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))

@@ -16,8 +16,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Sums over ranges have the same bits for any number of threads and ranks, although they depend on the order of the summands, and what ranks compute of their
-// ranges comes together.
+// Sums over ranges have the same bits for any number of threads and ranks, although they depend on the order of the
+// summands, and what ranks compute of their ranges comes together.
 func TestRanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x := make([]float64, 200_000)
@@ -68,8 +68,8 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// Every rank has the answers to all examples after a full pass, as one process has them: of sparse inputs, whose shards are shared in runs, and of dense ones,
-// whose lanes are.
+// Every rank has the answers to all examples after a full pass, as one process has them: of sparse inputs, whose shards
+// are shared in runs, and of dense ones, whose lanes are.
 func TestMemoryOfRanks(t *testing.T) {
 	for name, problem := range map[string]func() *train.Problem{
 		"sparse": func() *train.Problem { return traintest.SparseProblem(300, engine.CRF, oracles.Smoothing{}, 1) },

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Potentials at the centre that are alike for a whole row count nothing where v_i sums to 0, and as much as they are where its sum is off: ⟨v_i, θ_i(c)⟩ is then
-// their size times what the sum is off by.
+// Potentials at the centre that are alike for a whole row count nothing where v_i sums to 0, and as much as they are
+// where its sum is off: ⟨v_i, θ_i(c)⟩ is then their size times what the sum is off by.
 func TestRowsThatAreOffAreChargedForTheCentre(t *testing.T) {
 	net, err := sparse.NewChain(4, 0, 3, nets.EdgesNone)
 	if err != nil {
@@ -52,8 +52,8 @@ func TestQuadraticDoesNotScoreTheCentre(t *testing.T) {
 	}
 }
 
-// In a ball, a hinge that is 0 but for rounding is rounded up: there, longer weights need not have margins to spare. Of one position with two labels the largest margin
-// in the ball is 1 − 2⁻²⁶, which float32 rounds to 1.
+// In a ball, a hinge that is 0 but for rounding is rounded up: there, longer weights need not have margins to spare. Of
+// one position with two labels the largest margin in the ball is 1 − 2⁻²⁶, which float32 rounds to 1.
 func TestHingeOfZeroInBallIsRoundedUp(t *testing.T) {
 	const x, radius = 1 + 0x1p-13, 1 - 0x1p-13
 	net, err := sparse.NewChain(1, 0, 2, nets.EdgesNone)
@@ -74,8 +74,9 @@ func TestHingeOfZeroInBallIsRoundedUp(t *testing.T) {
 	}
 }
 
-// Where an entry of g is at the threshold, w is 0 and errors of g count by their squares alone. Here g = 1 + 2⁻²⁵ is above λ₁ = 1 and float32 rounds it to 1: with s as the
-// share of the dual point, the bound is max over s of sa − max(0, sg − λ₁)²/2λ = a/g + λa²/2g².
+// Where an entry of g is at the threshold, w is 0 and errors of g count by their squares alone. Here g = 1 + 2⁻²⁵ is
+// above λ₁ = 1 and float32 rounds it to 1: with s as the share of the dual point, the bound is max over s of sa −
+// max(0, sg − λ₁)²/2λ = a/g + λa²/2g².
 func TestElasticBoundAtTheThreshold(t *testing.T) {
 	net, err := sparse.NewChain(1, 0, 2, nets.EdgesNone)
 	if err != nil {

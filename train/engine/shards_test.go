@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Shards hold all examples, in order. They have as many as the limits allow: on positions, and on the rows of each table.
+// Shards hold all examples, in order. They have as many as the limits allow: on positions, and on the rows of each
+// table.
 func TestShards(t *testing.T) {
 	d := &structured.Dataset{Offsets: []int{0}, Tables: []*structured.Table{{Name: "pair", Offsets: []int{0}}}}
 	for _, n := range []int{10, 20, 40, 50, 3, 70, 1, 30, 30, 30, 30, 30, 5} {

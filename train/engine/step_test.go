@@ -13,9 +13,9 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// A step on more examples than fit into one shard per lane is the sum of steps on its parts. It moves the memory of all examples
-// and needs no more lanes than a full pass. Sums of small steps, and of all steps on sparse inputs, equal the sums of their
-// parts in order, to the bit.
+// A step on more examples than fit into one shard per lane is the sum of steps on its parts. It moves the memory of all
+// examples and needs no more lanes than a full pass. Sums of small steps, and of all steps on sparse inputs, equal the
+// sums of their parts in order, to the bit.
 func TestStepOnManyExamples(t *testing.T) {
 	for name, p := range map[string]*train.Problem{
 		"dense":  traintest.Shifted(traintest.NoisyProblem(300, engine.Hinge, traintest.Entropy, 0.1)),

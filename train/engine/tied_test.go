@@ -9,8 +9,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Steps that a chain shares have marginals that are sums over all its positions. Float32 rounds them by a share of these sums, however close they are to those of the
-// gold output, and the row's sum shows nothing where one is rounded up and another one down.
+// Steps that a chain shares have marginals that are sums over all its positions. Float32 rounds them by a share of
+// these sums, however close they are to those of the gold output, and the row's sum shows nothing where one is rounded
+// up and another one down.
 func TestRoundingOfSharedStepsIsCharged(t *testing.T) {
 	const length, large = 10001, 1000
 	θ, v := &structured.Potentials{}, &structured.Marginals{}

@@ -14,8 +14,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The loss of a line is minus the logarithm of the probability of all labelings that read as it does, by enumeration, and gradients match it, in full passes
-// and in steps.
+// The loss of a line is minus the logarithm of the probability of all labelings that read as it does, by enumeration,
+// and gradients match it, in full passes and in steps.
 func TestTranscriptLoss(t *testing.T) {
 	ctx := context.Background()
 	p := traintest.TranscriptProblem(12, 0.1)

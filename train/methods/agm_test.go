@@ -39,8 +39,8 @@ func agmProblems(t *testing.T) map[string]*train.Problem {
 	}
 }
 
-// Every iterate is below the least value of its estimate function, which is what the rate follows from; the mean of the passes bounds the
-// optimum; and both memories certify the optimum of another method.
+// Every iterate is below the least value of its estimate function, which is what the rate follows from; the mean of the
+// passes bounds the optimum; and both memories certify the optimum of another method.
 func TestAGM(t *testing.T) {
 	for name, p := range agmProblems(t) {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,8 @@ func TestAGM(t *testing.T) {
 	}
 }
 
-// On a badly conditioned problem both memories are accelerated: the error falls much faster than that of gradient steps of the same L.
+// On a badly conditioned problem both memories are accelerated: the error falls much faster than that of gradient steps
+// of the same L.
 func TestAGMIsAccelerated(t *testing.T) {
 	p := traintest.NoisyProblem(40, engine.CRF, oracles.Smoothing{}, 1e-3)
 	reference := &SVRG{}

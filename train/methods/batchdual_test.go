@@ -21,8 +21,8 @@ func batchDuals(t *testing.T) map[string]*train.Problem {
 	}
 }
 
-// The line search of fw raises the dual in every pass, as much as any other γ on the line would or more; it never exceeds the optimum, and g is that
-// of w. With 2/(k+2) the dual may fall, but arrives.
+// The line search of fw raises the dual in every pass, as much as any other γ on the line would or more; it never
+// exceeds the optimum, and g is that of w. With 2/(k+2) the dual may fall, but arrives.
 func TestFrankWolfe(t *testing.T) {
 	for name, p := range batchDuals(t) {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +77,8 @@ func TestFrankWolfe(t *testing.T) {
 	}
 }
 
-// The dual of the cutting plane method rises with every plane, whatever their number, and all planes bound the loss from below everywhere.
+// The dual of the cutting plane method rises with every plane, whatever their number, and all planes bound the loss
+// from below everywhere.
 func TestCuttingPlane(t *testing.T) {
 	for name, p := range batchDuals(t) {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +160,8 @@ func TestDamagedBatchDuals(t *testing.T) {
 	}
 }
 
-// On a device, which offers full passes, the methods do what they do on the host. Roundings change which of equal outputs an oracle finds.
+// On a device, which offers full passes, the methods do what they do on the host. Roundings change which of equal
+// outputs an oracle finds.
 func TestBatchMethodsOnADevice(t *testing.T) {
 	for _, make := range []func() train.Method{
 		func() train.Method { return &FrankWolfe{} }, func() train.Method { return &CuttingPlane{} }, func() train.Method { return &AGM{} },

@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// A run that resumes with more passes after its finish has begun goes on over batches from where it is, and finishes anew.
+// A run that resumes with more passes after its finish has begun goes on over batches from where it is, and finishes
+// anew.
 func TestMorePassesAfterTheFinish(t *testing.T) {
 	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF} {
 		p := traintest.NetProblem(24, 4, 1)
@@ -44,8 +45,8 @@ func TestMorePassesAfterTheFinish(t *testing.T) {
 	}
 }
 
-// Where an output is one choice, steps begin shorter unless a length is given, and models of fewer than 8 examples have so much of the regulariser that a pass has no
-// more of it than one with models of 8. All other models have all of it.
+// Where an output is one choice, steps begin shorter unless a length is given, and models of fewer than 8 examples have
+// so much of the regulariser that a pass has no more of it than one with models of 8. All other models have all of it.
 func TestModelsOfOneChoice(t *testing.T) {
 	const λ = 0.25
 	problem := func(examples, batch int) *train.Problem {

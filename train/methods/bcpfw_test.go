@@ -109,8 +109,8 @@ func TestBCPFWVariants(t *testing.T) {
 	}
 }
 
-// A cache saves oracle calls at the same gap. Where nothing passes the criterion, the oracle is asked at every visit; where everything does, it is asked in
-// every tenth pass, whatever the cache says.
+// A cache saves oracle calls at the same gap. Where nothing passes the criterion, the oracle is asked at every visit;
+// where everything does, it is asked in every tenth pass, whatever the cache says.
 func TestOracleCache(t *testing.T) {
 	p := traintest.SparseProblem(60, engine.Hinge, oracles.Smoothing{}, 0.05)
 	run := func(m *BCPFW, passes int) *train.State {

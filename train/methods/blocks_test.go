@@ -14,8 +14,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The dual of blocks never falls from round to round, even where ranks have the same examples and each works as if it were alone. Then rounds are undone, whose
-// examples were visited some at a time, and w stays the dual point's.
+// The dual of blocks never falls from round to round, even where ranks have the same examples and each works as if it
+// were alone. Then rounds are undone, whose examples were visited some at a time, and w stays the dual point's.
 func TestBlocksRaiseTheDual(t *testing.T) {
 	type run struct {
 		train.Method

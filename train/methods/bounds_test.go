@@ -24,7 +24,8 @@ func boundedProblem(t *testing.T, loss engine.Loss, sparse bool, bounds engine.B
 	return p
 }
 
-// Weights stay between their bounds, some of them at the ends, and the model has the same bits for any number of threads and after a restart.
+// Weights stay between their bounds, some of them at the ends, and the model has the same bits for any number of
+// threads and after a restart.
 func TestBounds(t *testing.T) {
 	for name, make := range map[string]func() train.Method{
 		"bcfw": func() train.Method { return &BCFW{} }, "bcpfw": func() train.Method { return &BCPFW{} }, "fw": func() train.Method { return &FrankWolfe{} },

@@ -24,8 +24,8 @@ func convexMethods() []train.Method {
 	return []train.Method{&SVRG{}, &Casimir{}, &Casimir{Adaptive: true}, &SAGA{}}
 }
 
-// Every method certifies the same optimum. The value of its mixture of dual points never falls, and is at most the least F up
-// to rounding. F is the objective at its weights.
+// Every method certifies the same optimum. The value of its mixture of dual points never falls, and is at most the
+// least F up to rounding. F is the objective at its weights.
 func TestConvexMethodsAgree(t *testing.T) {
 	top5 := oracles.Smoothing{Kind: oracles.L2, K: 5}
 	for _, c := range []struct {
@@ -200,7 +200,8 @@ func TestWithoutRegulariser(t *testing.T) {
 	}
 }
 
-// On separable data without a regulariser a method reaches the objective's minimum 0 with finite smoothing, and stops there.
+// On separable data without a regulariser a method reaches the objective's minimum 0 with finite smoothing, and stops
+// there.
 func TestSeparableDataWithoutRegulariser(t *testing.T) {
 	for _, smoothing := range []oracles.Smoothing{traintest.L2, traintest.Entropy} {
 		for _, m := range convexMethods() {

@@ -15,8 +15,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// drawnWords returns n weighted sentences of words with labels, some of them empty. Attributes are the words and, with marks, where sentences begin
-// and end, in an order that is drawn. words[t] is the word of position t.
+// drawnWords returns n weighted sentences of words with labels, some of them empty. Attributes are the words and, with
+// marks, where sentences begin and end, in an order that is drawn. words[t] is the word of position t.
 func drawnWords(r *rand.Rand, n, vocabulary, labels int, marks bool) (d *structured.Dataset, words []int, number []int) {
 	number = r.Perm(vocabulary + 2) // the last two are the marks
 	d = &structured.Dataset{Name: "drawn", Offsets: []int{0}, Attributes: &structured.Sparse{Offsets: []int{0}}}
@@ -51,7 +51,8 @@ func countProblem(t *testing.T, d *structured.Dataset, attributes, edges, labels
 	return &train.Problem{Engine: engine.NewEngine(&engine.Objective{Scorer: net, Data: d, Loss: engine.CRF, Lambda: 0.01}, 2)}
 }
 
-// The score of every labelling of a sentence is the logarithm of its probability, factor by factor from counts of the data.
+// The score of every labelling of a sentence is the logarithm of its probability, factor by factor from counts of the
+// data.
 func TestCountsAreProbabilities(t *testing.T) {
 	const vocabulary, labels = 7, 3
 	const word, step = 0.3, 0.7

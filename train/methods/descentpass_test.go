@@ -83,7 +83,8 @@ func TestWalkersIgnoreThreads(t *testing.T) {
 	}
 }
 
-// After passes on batches, prox-linear on all examples lowers the objective further, and says how stationary the weights are.
+// After passes on batches, prox-linear on all examples lowers the objective further, and says how stationary the
+// weights are.
 func TestProxLinearFinish(t *testing.T) {
 	p := traintest.NetProblem(120, 8, 2)
 	m, s := &BatchProxLinear{ModelBatch: 8, Passes: 20, Finish: 10}, traintest.GlorotState(p)

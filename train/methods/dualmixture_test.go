@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The minimiser of a mixture's bound is no farther from the centre than roundings are charged for, with and without thresholds.
+// The minimiser of a mixture's bound is no farther from the centre than roundings are charged for, with and without
+// thresholds.
 func TestMixtureBoundsTheDistanceOfItsMinimiser(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	p := traintest.NoisyProblem(10, engine.CRF, oracles.Smoothing{}, 0.05)
@@ -41,7 +42,8 @@ func TestMixtureBoundsTheDistanceOfItsMinimiser(t *testing.T) {
 	}
 }
 
-// With λ₁ alone, what roundings of the mixed gradients change the share that λ₁ allows, and so the bound, is charged, however much of the gradients cancels.
+// With λ₁ alone, what roundings of the mixed gradients change the share that λ₁ allows, and so the bound, is charged,
+// however much of the gradients cancels.
 func TestMixtureChargesTheShareThatIsFeasible(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	p := traintest.NoisyProblem(10, engine.CRF, oracles.Smoothing{}, 0)

@@ -75,8 +75,8 @@ func (s sourceOf) Read(dst []float32, from, to int) error {
 
 func (s sourceOf) Fingerprint() (string, error) { return "", nil }
 
-// The planes of a working set are the scores of its active outputs at all weights, its weights those of its dual point, and every visit raises the dual, to nearly where
-// it is largest in the block, and returns the block's gap.
+// The planes of a working set are the scores of its active outputs at all weights, its weights those of its dual point,
+// and every visit raises the dual, to nearly where it is largest in the block, and returns the block's gap.
 func TestWorkingSet(t *testing.T) {
 	problems := batchDuals(t)
 	problems["joint"] = traintest.JointProblem(t, 20, 2, 3, engine.Hinge, 0.1)
@@ -283,7 +283,8 @@ func (c *sweepCounter) Err() error {
 	return nil
 }
 
-// The sweeps of a pass end at the first whole sweep behind which their products are more than those of answers; without products of inputs there are all of them.
+// The sweeps of a pass end at the first whole sweep behind which their products are more than those of answers; without
+// products of inputs there are all of them.
 func TestSweepsOfAPass(t *testing.T) {
 	for name, p := range map[string]*train.Problem{"dense": linearNetProblem(t, nets.EdgesTransition), "sparse": traintest.LinearProblem(25, 1, 0.1, 1)} {
 		m := &NSlack{}

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// More inner steps find a better solution of the model of a batch, and many find its minimum: no point between the solution and other
-// points is better.
+// More inner steps find a better solution of the model of a batch, and many find its minimum: no point between the
+// solution and other points is better.
 func TestInnerStepsSolveTheModel(t *testing.T) {
 	const η, λ = 0.05, 0.02
 	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin} {
@@ -44,7 +44,8 @@ func TestInnerStepsSolveTheModel(t *testing.T) {
 		if !(values[1] < values[0]-1e-6) {
 			t.Errorf("%v: values of the model %v: steps beyond the first change nothing", loss, values)
 		}
-		// The smooth losses converge to a bound that is not tight, because the entropy of a mixture is bounded by the mixture.
+		// The smooth losses converge to a bound that is not tight, because the entropy of a mixture is bounded by the
+		// mixture.
 		var inner innerSteps
 		if err := inner.start(p); err != nil {
 			t.Fatal(err)

@@ -62,7 +62,8 @@ func TestSubproblem(t *testing.T) {
 	}
 }
 
-// F never rises, the state is accurate, and after the same number of passes F is below SGD's with the step size it finds.
+// F never rises, the state is accurate, and after the same number of passes F is below SGD's with the step size it
+// finds.
 func TestProxLinearOnNet(t *testing.T) {
 	p := traintest.NetProblem(300, 8, 2)
 	sgd := traintest.GlorotState(p)

@@ -56,7 +56,8 @@ func quadraticProblem(scorer nets.Scorer, d *structured.Dataset, λ float64) *tr
 	return &train.Problem{Engine: engine.NewEngine(o, 2), Smoothing: oracles.Smoothing{Kind: oracles.Entropy}, Seed: 3}
 }
 
-// leastSquares returns the least value of the objective by the normal equations in float64, from potentials of unit weights.
+// leastSquares returns the least value of the objective by the normal equations in float64, from potentials of unit
+// weights.
 func leastSquares(t *testing.T, p *train.Problem) (f float64) {
 	t.Helper()
 	o, dim := p.Objective, p.Scorer.Dim()
@@ -116,8 +117,8 @@ func potentialsOf(t *testing.T, p *train.Problem, w []float32, i int) []float32 
 	return slices.Clone(ln.Theta.Parts[0].Values)
 }
 
-// Every method that takes the quadratic loss encloses the least value, which the normal equations give, and comes close to it. On dense inputs
-// lbfgs is there after two passes.
+// Every method that takes the quadratic loss encloses the least value, which the normal equations give, and comes close
+// to it. On dense inputs lbfgs is there after two passes.
 func TestQuadraticEnclosesLeastSquares(t *testing.T) {
 	for name, p := range map[string]*train.Problem{
 		"dense":         denseQuadratic(t, 30, 1./30),

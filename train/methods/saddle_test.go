@@ -27,7 +27,8 @@ func ballProblem(t *testing.T, sparse bool, λ float64, threads int) *train.Prob
 	return p
 }
 
-// Weights stay in the ball, few of them differ from zero, F falls, the gap narrows, and bits are those of any number of threads and of a run that was interrupted.
+// Weights stay in the ball, few of them differ from zero, F falls, the gap narrows, and bits are those of any number of
+// threads and of a run that was interrupted.
 func TestSaddles(t *testing.T) {
 	for share, make := range map[float64]func() train.Method{0.9: func() train.Method { return &SaddleFW{} }, 0.5: func() train.Method { return &SaddleBCFW{} }} { // of the first gap
 		for _, sparse := range []bool{false, true} {

@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Threads that do not wait find the optimum of another method, within the gap that both certify, with λ₁ as without, and again after a restart.
+// Threads that do not wait find the optimum of another method, within the gap that both certify, with λ₁ as without,
+// and again after a restart.
 func TestAsyncSAGA(t *testing.T) {
 	for name, c := range map[string]struct {
 		loss engine.Loss

@@ -56,7 +56,8 @@ func crossEntropy(t *testing.T, p *train.Problem, w []float32) float64 {
 	return sum/float64(p.Len()) + p.Lambda/2*square
 }
 
-// With the marginals of a teacher as targets the problem is convex: every method certifies the same optimum, and F is the cross-entropy.
+// With the marginals of a teacher as targets the problem is convex: every method certifies the same optimum, and F is
+// the cross-entropy.
 func TestSoftTargetsAreConvex(t *testing.T) {
 	for name, p := range map[string]*train.Problem{
 		"chains": traintest.NoisyProblem(80, engine.CRF, oracles.Smoothing{}, 1./80),

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Certificates of a subproblem are rounded by the potentials at its centre, which moves: its bounds do not depend on where the problem was posed
-// before, as it was not after a resume.
+// Certificates of a subproblem are rounded by the potentials at its centre, which moves: its bounds do not depend on
+// where the problem was posed before, as it was not after a resume.
 func TestSubproblemForgetsItsCentres(t *testing.T) {
 	none := oracles.Smoothing{}
 	for name, p := range map[string]*train.Problem{

@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Methods for nonconvex objectives learn to read lines whose frames have no gold labels, and the other methods say why they do not.
+// Methods for nonconvex objectives learn to read lines whose frames have no gold labels, and the other methods say why
+// they do not.
 func TestLearningToTranscribe(t *testing.T) {
 	p := traintest.TranscriptProblem(60, 1./60)
 	error := func(w []float32) float64 {

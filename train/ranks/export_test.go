@@ -13,14 +13,15 @@ import (
 // SetMost sets the largest number of bytes in a call.
 func SetMost(bytes int) { most = bytes }
 
-// GetStuck lets a member stay for ever in its next call of the library that asks whether something is done. A loss ends the process soon then.
+// GetStuck lets a member stay for ever in its next call of the library that asks whether something is done. A loss ends
+// the process soon then.
 func GetStuck(m *Member) {
 	longestCall = 100 * time.Millisecond
 	m.mpi.test = purego.NewCallback(func(_, _, _ uintptr) uintptr { select {} })
 }
 
-// MeetUntil joins as Join does, but calls act at one moment of the meeting: 2k before the meeting gathers something for the k-th time, counted from 0, and 2k+1 after that. act gets the names of the ranks,
-// which the meeting gathers first.
+// MeetUntil joins as Join does, but calls act at one moment of the meeting: 2k before the meeting gathers something for
+// the k-th time, counted from 0, and 2k+1 after that. act gets the names of the ranks, which the meeting gathers first.
 func MeetUntil(ctx context.Context, from Launcher, moment int, act func(names [][]byte)) error {
 	g, err := openMPIGroup(ctx, from)
 	if err != nil {

@@ -34,7 +34,8 @@ func TestLaunched(t *testing.T) {
 	}
 }
 
-// A library sees as many processes as the launcher started, where that says how many; one process alone is not excepted.
+// A library sees as many processes as the launcher started, where that says how many; one process alone is not
+// excepted.
 func TestProcessesOfTheLauncher(t *testing.T) {
 	for _, x := range []struct {
 		started, seen int

@@ -75,8 +75,8 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// asLeaver is the variable that names a rank that never gets to the end of the meeting, and the moment of the meeting (see ranks.MeetUntil) at which it is gone. At −1
-// it has not started MPI.
+// asLeaver is the variable that names a rank that never gets to the end of the meeting, and the moment of the meeting
+// (see ranks.MeetUntil) at which it is gone. At −1 it has not started MPI.
 const asLeaver = "DSP_TEST_LEAVER"
 
 // leaver returns the rank that leaves, or −1, and the moment.
@@ -105,8 +105,8 @@ func interrupts(names [][]byte) {
 	stops(nil)
 }
 
-// Sums have the bits of additions in the order of the ranks, whatever the number of pieces and the windows. They would not have these in another
-// order.
+// Sums have the bits of additions in the order of the ranks, whatever the number of pieces and the windows. They would
+// not have these in another order.
 func sums(ctx context.Context, m *ranks.Member) error {
 	share := func(rank, j int) float64 { return math.Exp(math.Sin(float64(1+rank*7919+j*31)) * 20) }
 	for _, pieces := range []int{0, 1, 2, 5, 16} {
@@ -252,7 +252,8 @@ func disagrees(ctx context.Context, m *ranks.Member) error {
 	return m.Agree(ctx, [][2]string{{"version", "v1"}, {"--seed", fmt.Sprint(7 + m.Rank()/2)}})
 }
 
-// dies loses its last rank while the others wait for it. Signals of the launcher are ignored, so that only the watch can end the wait.
+// dies loses its last rank while the others wait for it. Signals of the launcher are ignored, so that only the watch
+// can end the wait.
 func dies(ctx context.Context, m *ranks.Member) error {
 	if m.Rank() == m.Size()-1 {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -337,8 +338,8 @@ func TestUnderLaunchers(t *testing.T) {
 	}
 }
 
-// Ranks that have ended well leave the job alive: what each rank's shell does next is done, whatever the others take. MPICH's launcher kills a job in which a process ends without
-// a farewell.
+// Ranks that have ended well leave the job alive: what each rank's shell does next is done, whatever the others take.
+// MPICH's launcher kills a job in which a process ends without a farewell.
 func TestShellsGoOn(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -355,7 +356,8 @@ func TestShellsGoOn(t *testing.T) {
 	}
 }
 
-// A rank that has stopped before all have met cannot be watched. The others wait for it no longer than they are told, in the library and at every step of the meeting.
+// A rank that has stopped before all have met cannot be watched. The others wait for it no longer than they are told,
+// in the library and at every step of the meeting.
 func TestRanksThatDoNotMeet(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -412,7 +414,8 @@ func exitCode(err error) int {
 	return -1
 }
 
-// A launcher whose library is another one starts processes that do not see each other. They refuse to work side by side.
+// A launcher whose library is another one starts processes that do not see each other. They refuse to work side by
+// side.
 func TestAnotherLibrary(t *testing.T) {
 	all := rankstest.Launchers(t)
 	if len(all) < 2 {

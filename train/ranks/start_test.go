@@ -20,8 +20,8 @@ type noticed struct {
 
 func (n *noticed) Err() error { n.by(); return n.Context.Err() }
 
-// An MPI whose start waits for ranks that do not come stays behind: at once when the time is over, and after an interrupt not before it had a moment more. A start that
-// ends in that moment counts.
+// An MPI whose start waits for ranks that do not come stays behind: at once when the time is over, and after an
+// interrupt not before it had a moment more. A start that ends in that moment counts.
 func TestStartThatWaits(t *testing.T) {
 	defer func(before time.Duration) { lateStart = before }(lateStart)
 	starts := make(chan func(), 1) // what the start of the fake library does

@@ -27,8 +27,8 @@ func solve(t *testing.T, p *train.Problem, m train.Method, λ, gap float64) (reg
 	return regpath.Point{Lambda: λ, Primal: float64(r.Last.Objective), Dual: float64(r.Last.Dual), Square: vec.Norm2(r.W)}, r.W
 }
 
-// A path to ε is what it says: at strengths drawn between its ends, the objective of its best model, evaluated anew, is within ε of the optimum, found
-// anew; and it has about 1/√ε breakpoints.
+// A path to ε is what it says: at strengths drawn between its ends, the objective of its best model, evaluated anew, is
+// within ε of the optimum, found anew; and it has about 1/√ε breakpoints.
 func TestPathIsCertified(t *testing.T) {
 	for name, c := range map[string]struct {
 		p    *train.Problem

@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/query"
 )
 
-// Answers that an oracle reports while the line is looked at are logged: the first at once, others when there was time to read it.
+// Answers that an oracle reports while the line is looked at are logged: the first at once, others when there was time
+// to read it.
 func TestInferProgress(t *testing.T) {
 	var log bytes.Buffer // which the handler locks
 	was := slog.Default()

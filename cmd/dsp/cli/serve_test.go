@@ -32,7 +32,8 @@ func TestReloading(t *testing.T) {
 	<-serving.Done()
 }
 
-// A signal loads the models once. One that comes in the meantime waits, and after the end of the context none does anything.
+// A signal loads the models once. One that comes in the meantime waits, and after the end of the context none does
+// anything.
 func TestReloadOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, ended := 0, false

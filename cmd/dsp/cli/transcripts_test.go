@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 
 // A transcript is a session at a terminal: each line that begins with $ is a command of the shell, and what follows is
 // all that it printed, with its exit code where that is not 0. All commands of a transcript run in one folder. Data and
-// models have fixed seeds, so that every number that a user reads is held here: which numbers are right is shown by other
-// tests, and that each verb prints them, in these words, by this one.
+// models have fixed seeds, so that every number that a user reads is held here: which numbers are right is shown by
+// other tests, and that each verb prints them, in these words, by this one.
 func TestTranscripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the program a hundred times")

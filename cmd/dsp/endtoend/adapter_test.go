@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 )
 
-// Adapters are trained to the same bits with any number of threads, recomputed, and after a run was killed; and they are all that is trained.
+// Adapters are trained to the same bits with any number of threads, recomputed, and after a run was killed; and they
+// are all that is trained.
 func TestAdapters(t *testing.T) {
 	t.Parallel()
 	folder, text := encodedtest.Folder(t, "bert"), drawnText(t)
@@ -43,8 +44,8 @@ func TestAdapters(t *testing.T) {
 	}
 }
 
-// A model with adapters holds them beside the encoder, whose weights did not move, or beside a reference to it; it serves every verb and is
-// continued.
+// A model with adapters holds them beside the encoder, whose weights did not move, or beside a reference to it; it
+// serves every verb and is continued.
 func TestAdaptersInModel(t *testing.T) {
 	t.Parallel()
 	folder, text := encodedtest.Folder(t, "bert"), drawnText(t)

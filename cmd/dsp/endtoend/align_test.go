@@ -171,8 +171,9 @@ func TestPredictLinks(t *testing.T) {
 	}
 }
 
-// N-best alignments are sorted and differ. The margin of a predicted link is the score of the best alignment less that of the best one
-// without the link; that of another link is the reverse. Both are found among all alignments of a short pair.
+// N-best alignments are sorted and differ. The margin of a predicted link is the score of the best alignment less that
+// of the best one without the link; that of another link is the reverse. Both are found among all alignments of a short
+// pair.
 func TestLinkMargins(t *testing.T) {
 	t.Parallel()
 	dir, pair := aligner(t), "naung la .\t||| no maintrue .\n"
@@ -434,7 +435,8 @@ func TestAlignFeatures(t *testing.T) {
 	dsp(t, "train", "--task", "align", "--train", filepath.Join(drawnPairs(t), "dev.pairs"), "--unmatched", "never").refused(exitBadInput, "dev.pairs:", "--unmatched learned")
 }
 
-// Files that are not sentence pairs with links are refused: which file, which line, and what was expected. No folder is left behind.
+// Files that are not sentence pairs with links are refused: which file, which line, and what was expected. No folder is
+// left behind.
 func TestBadPairs(t *testing.T) {
 	t.Parallel()
 	text, links := write(t, "a.txt", "a b ||| c\nd ||| e\n"), write(t, "a.links", "0-0\n0-0\n")

@@ -17,7 +17,8 @@ func sentenceWith(forms, heads string) string {
 	return b.String() + "\n"
 }
 
-// goodTrees and badTrees are sentences; those of badTrees have several roots, a cycle, no root, and a line that is none.
+// goodTrees and badTrees are sentences; those of badTrees have several roots, a cycle, no root, and a line that is
+// none.
 var (
 	goodTrees = []string{sentenceWith("dogs bark loudly", "2 0 2"), sentenceWith("cats sleep", "2 0"), sentenceWith("birds sing songs", "2 0 2"), sentenceWith("we know", "2 0")}
 	badTrees  = []string{sentenceWith("two roots here", "0 0 2"), sentenceWith("a cycle is here", "2 3 1 0"), sentenceWith("no root", "2 1"), "1\tx\n\n"}
@@ -32,8 +33,8 @@ func mixed(t *testing.T) (withBad, good string) {
 	return write(t, "all.conllu", all.String()), write(t, "good.conllu", strings.Join(goodTrees, ""))
 }
 
-// A treebank with bad sentences is refused, with the first of them; with --bad skip they are left out of training, development and test data, and listed,
-// and the model is that of the others, also of a run that is resumed.
+// A treebank with bad sentences is refused, with the first of them; with --bad skip they are left out of training,
+// development and test data, and listed, and the model is that of the others, also of a run that is resumed.
 func TestBadTreesSkipped(t *testing.T) {
 	t.Parallel()
 	all, good := mixed(t)

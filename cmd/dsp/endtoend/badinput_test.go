@@ -172,7 +172,8 @@ func TestFormatWithoutData(t *testing.T) {
 	}
 }
 
-// A column that a model's template reads and the data lack is named, and so is the template, which is in no file, and what may make the column.
+// A column that a model's template reads and the data lack is named, and so is the template, which is in no file, and
+// what may make the column.
 func TestMissingColumn(t *testing.T) {
 	t.Parallel()
 	o, run := begin(t, "--train", write(t, "t.conll", "the\tDT\tO\nox\tNN\tB-X\n"), "--columns", "word=0,pos=1,label=2")
@@ -205,7 +206,8 @@ func TestResumeElsewhere(t *testing.T) {
 	dsp(t, "train", "--resume", run, "--out", link, "--quiet").ok() // another name of the same folder
 }
 
-// A model that reads other things than the data hold cannot be continued on them, and the message says so before any other.
+// A model that reads other things than the data hold cannot be continued on them, and the message says so before any
+// other.
 func TestInitOfAnotherTask(t *testing.T) {
 	t.Parallel()
 	text := write(t, "new.conll", sentences)
@@ -219,7 +221,8 @@ func TestInitOfAnotherTask(t *testing.T) {
 	}
 }
 
-// A network that cannot read the attributes of a linear model does not start from it, and the message speaks of the model.
+// A network that cannot read the attributes of a linear model does not start from it, and the message speaks of the
+// model.
 func TestInitOfLinearModel(t *testing.T) {
 	t.Parallel()
 	text := write(t, "new.conll", sentences)

@@ -66,7 +66,8 @@ func TestEntitiesInBrackets(t *testing.T) {
 		t.Errorf("eval without broken sentences: %s, expected %s", got, want)
 	}
 
-	// Files without entities, whose labels are all *, beside those with some; packs; models that learned brackets as labels; known labels to keep.
+	// Files without entities, whose labels are all *, beside those with some; packs; models that learned brackets as
+	// labels; known labels to keep.
 	none := write(t, "none.conll", "Ann *\nsees *\n\n")
 	both := filepath.Join(t.TempDir(), "run")
 	dsp(t, "train", "--train", none+","+inBrackets, "--dev", none, "--passes", "3", "--quiet", "--out", both).ok()

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Two files are compared as a model's outputs are: with the same names and numbers, whatever scheme of tags either is written in.
+// Two files are compared as a model's outputs are: with the same names and numbers, whatever scheme of tags either is
+// written in.
 func TestCompareFiles(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(drawnText(t), "test.conll")

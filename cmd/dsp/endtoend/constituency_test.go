@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A parser of constituents is trained with a certificate on drawn trees, finds most brackets of sentences that it has not seen, and goes where other
-// models go.
+// A parser of constituents is trained with a certificate on drawn trees, finds most brackets of sentences that it has
+// not seen, and goes where other models go.
 func TestConstituency(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -35,7 +35,8 @@ func TestConstituency(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 
-	// Trees are written with the words of the file, one per line, and are read again; the list begins with the best one, and descends.
+	// Trees are written with the words of the file, one per line, and are read again; the list begins with the best
+	// one, and descends.
 	gold, err := os.ReadFile(test)
 	if err != nil {
 		t.Fatal(err)

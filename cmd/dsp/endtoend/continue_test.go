@@ -20,8 +20,9 @@ func labelsOf(t *testing.T, model string) []string {
 	return info.Labels
 }
 
-// Every task continues its models on other data: a run that hardly moves predicts as the model does, although labels, words and attributes
-// were added; and so does one that is regularised towards the model very strongly, which is certified.
+// Every task continues its models on other data: a run that hardly moves predicts as the model does, although labels,
+// words and attributes were added; and so does one that is regularised towards the model very strongly, which is
+// certified.
 func TestContinueEveryTask(t *testing.T) {
 	t.Parallel()
 	trees, pairs, objects, scenes := drawnTrees(t), drawnPairs(t), drawnObjects(t), drawnTextures(t)
@@ -127,8 +128,9 @@ func passesOf(t *testing.T, run string) (all []passJSON) {
 	return all
 }
 
-// With --init the labels and attributes of the model stay, new ones follow, and every convex method starts from its weights: the first pass
-// has a lower objective than a cold one, its certificate is valid, and fewer passes are needed where the problem is nearly that of the model.
+// With --init the labels and attributes of the model stay, new ones follow, and every convex method starts from its
+// weights: the first pass has a lower objective than a cold one, its certificate is valid, and fewer passes are needed
+// where the problem is nearly that of the model.
 func TestInit(t *testing.T) {
 	t.Parallel()
 	old, dir := write(t, "old.conll", lessons(0, 60, "ish")), t.TempDir()
@@ -188,7 +190,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// From a model of few passes the optimum is about as far as from none, and a run that ends with the weights that it began with says so.
+// From a model of few passes the optimum is about as far as from none, and a run that ends with the weights that it
+// began with says so.
 func TestInitOfFewPasses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -225,8 +228,8 @@ func TestInitOfFewPasses(t *testing.T) {
 	}
 }
 
-// A model on little data of another domain: towards the general model it does better than either alone, the objective counts the distance to
-// it, and the model file stands alone.
+// A model on little data of another domain: towards the general model it does better than either alone, the objective
+// counts the distance to it, and the model file stands alone.
 func TestPrior(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -277,7 +280,8 @@ func TestPrior(t *testing.T) {
 	dsp(t, "train", "--init", adapted, "--task", "ocr").refused(exitBadInput, "--task ocr", "tag")
 }
 
-// alike reports whether two evaluations are equal, but for rounding in the sums of scores and bounds, which float32 weights change.
+// alike reports whether two evaluations are equal, but for rounding in the sums of scores and bounds, which float32
+// weights change.
 func alike(a, b map[string]any) bool {
 	a, b = maps.Clone(a), maps.Clone(b)
 	size, _ := b["bound"].(float64)
@@ -293,7 +297,8 @@ func alike(a, b map[string]any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// A run on the new data alone forgets the old. It says so where development data show it, and not where a pass does better.
+// A run on the new data alone forgets the old. It says so where development data show it, and not where a pass does
+// better.
 func TestInitThatForgets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -9,14 +9,16 @@ import (
 	"github.com/dsp-go/dsp/models/data/conllu"
 )
 
-// drawnSentence is a sentence of a small language with the traits of French: tokens of two words (du, aux, des), words that are written
-// together (l'ami, n'aime, c'est, qu'il), points that end no sentence (M. Durand), and sentences in « », which end behind them.
+// drawnSentence is a sentence of a small language with the traits of French: tokens of two words (du, aux, des), words
+// that are written together (l'ami, n'aime, c'est, qu'il), points that end no sentence (M. Durand), and sentences in «
+// », which end behind them.
 type drawnSentence struct {
 	conllu.Sentence
 	rng *rand.Rand
 }
 
-// word adds a word with its token and returns its number. A form that ends in an apostrophe is written together with the next one.
+// word adds a word with its token and returns its number. A form that ends in an apostrophe is written together with
+// the next one.
 func (s *drawnSentence) word(form, lemma, upos, feats string) int {
 	k := s.hidden(form, lemma, upos, feats)
 	misc := "_"

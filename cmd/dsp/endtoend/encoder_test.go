@@ -91,7 +91,8 @@ func TestEncoderInModel(t *testing.T) {
 	dsp(t, "train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", dev, "--init", whole, "--passes", "1", "--quiet", "--out", filepath.Join(t.TempDir(), "more")).ok()
 }
 
-// A model knows the precision of its encoder: it predicts as it was trained, has rows of its own, and other precisions give other scores.
+// A model knows the precision of its encoder: it predicts as it was trained, has rows of its own, and other precisions
+// give other scores.
 func TestEncoderPrecision(t *testing.T) {
 	t.Parallel()
 	train := write(t, "train.conll", strings.Repeat("Anna\tB-PER\nsleeps\tO\n\nin\tO\nRome\tB-LOC\n.\tO\n\n", 8))
@@ -361,7 +362,8 @@ func TestStrangeTextWithEncoder(t *testing.T) {
 	}
 }
 
-// Aligners read the rows of both sentences, beside attributes of pairs and in bilinear forms, and are whole without the folder.
+// Aligners read the rows of both sentences, beside attributes of pairs and in bilinear forms, and are whole without the
+// folder.
 func TestEncoderUnderLinks(t *testing.T) {
 	t.Parallel()
 	folder, text := encodedtest.Folder(t, "bert"), drawnPairs(t)

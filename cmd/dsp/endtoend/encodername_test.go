@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 )
 
-// without refuses files for others that say where their maker keeps files. The settings of a run may say so, and its checkpoint.
+// without refuses files for others that say where their maker keeps files. The settings of a run may say so, and its
+// checkpoint.
 func without(t *testing.T, place, root string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -28,8 +29,8 @@ func without(t *testing.T, place, root string) {
 	}
 }
 
-// A model says the name of its encoder's folder, and not where that is. Its run's settings know it: the run is resumed, continued and predicts from
-// anywhere; a model that was copied from there needs to be told.
+// A model says the name of its encoder's folder, and not where that is. Its run's settings know it: the run is resumed,
+// continued and predicts from anywhere; a model that was copied from there needs to be told.
 func TestModelsNameTheirEncoder(t *testing.T) {
 	t.Parallel()
 	home, text := t.TempDir(), drawnText(t)

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// By default dual methods compute the objective where it may end a run, and in every tenth pass: other lines have null. The last pass always has it, and pictures,
-// reports and runs that go on take the others as they are. With --evaluate every each pass has it, and the model is the same.
+// By default dual methods compute the objective where it may end a run, and in every tenth pass: other lines have null.
+// The last pass always has it, and pictures, reports and runs that go on take the others as they are. With --evaluate
+// every each pass has it, and the model is the same.
 func TestEvaluate(t *testing.T) {
 	t.Parallel()
 	data, dir := write(t, "lessons.conll", lessons(0, 60, "ish")), t.TempDir()

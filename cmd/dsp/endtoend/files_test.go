@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Several files train as one that has them all, however they are named; errors name the file and line; and nothing is dropped silently.
+// Several files train as one that has them all, however they are named; errors name the file and line; and nothing is
+// dropped silently.
 func TestSeveralFiles(t *testing.T) {
 	t.Parallel()
 	dir, a, b := t.TempDir(), lessons(0, 20, "ish"), lessons(5, 20, "est")
@@ -124,7 +125,8 @@ func TestSeveralFilesOfEveryTask(t *testing.T) {
 		refused(exitBadInput, "no file for --train "+scenes+"/test/images")
 }
 
-// An interrupted run predicts with the weights of its checkpoint, and says so. It resumes on data that moved, but not on other data.
+// An interrupted run predicts with the weights of its checkpoint, and says so. It resumes on data that moved, but not
+// on other data.
 func TestUnfinishedRun(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// graphRuns are ways to train on graphs and on images that take a fraction of a second, with networks and convex methods. None names a device.
+// graphRuns are ways to train on graphs and on images that take a fraction of a second, with networks and convex
+// methods. None names a device.
 func graphRuns(t *testing.T) map[string][]string {
 	t.Helper()
 	onGraphs := func(flags ...string) []string {

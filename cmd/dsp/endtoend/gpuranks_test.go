@@ -15,7 +15,8 @@ import (
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
 
-// Ranks that take steps of their own have a GPU each, by their place on the machine. They train the same model twice, and the one of the CPU up to rounding.
+// Ranks that take steps of their own have a GPU each, by their place on the machine. They train the same model twice,
+// and the one of the CPU up to rounding.
 func TestGPURanksTakeStepsOfTheirOwn(t *testing.T) {
 	emulated(t, "DSP_EMULATED_DEVICES=2")
 	l := rankstest.Launchers(t)[0]
@@ -110,7 +111,8 @@ func TestGPURanksTrainTheModelOfOne(t *testing.T) {
 	}
 }
 
-// Ranks with a GPU each predict and evaluate what one GPU does: text whose inputs each makes for its own part, raw text, and numbers.
+// Ranks with a GPU each predict and evaluate what one GPU does: text whose inputs each makes for its own part, raw
+// text, and numbers.
 func TestGPURanksPredictAsOne(t *testing.T) {
 	emulated(t, "DSP_EMULATED_DEVICES=2")
 	l, text := rankstest.Launchers(t)[0], drawnText(t)
@@ -186,7 +188,8 @@ func lastObjective(t *testing.T, dir string) float64 {
 // emulatedNCCL is the variable that names the emulator's NCCL, which is in its library of the driver.
 func emulatedNCCL() string { return "DSP_NCCL_LIBRARY=" + os.Getenv("DSP_CUDA_LIBRARY") }
 
-// A rank that dies while GPUs exchange gradients ends the run of the other, whose GPU would wait for ever. The run resumes from its checkpoint to the bits of one without a break.
+// A rank that dies while GPUs exchange gradients ends the run of the other, whose GPU would wait for ever. The run
+// resumes from its checkpoint to the bits of one without a break.
 func TestGPURanksLoseOneInAnExchange(t *testing.T) {
 	emulated(t, "DSP_EMULATED_DEVICES=2")
 	flags := with([]string{"train", "--device", "cuda", "--examples", "150,8,8", "--passes", "4", "--threads", "1", "--baselines", "off", "--checkpoint-every", "1"}, inParts["adam"]...)

@@ -40,7 +40,8 @@ var gpuMethods = map[string][]string{
 	"nesterov":               {"--net", "mlp", "--hidden", "4", "--method", "sgd", "--lr", "0.02", "--momentum", "0.9", "--nesterov", "--average", "ema", "--batch", "8", "--passes", "3"},
 }
 
-// A run on a GPU gives the same model twice, even if the device is lost on the way and the run resumes from its checkpoint.
+// A run on a GPU gives the same model twice, even if the device is lost on the way and the run resumes from its
+// checkpoint.
 func TestGPUTrainsAndResumes(t *testing.T) {
 	emulated(t)
 	for name, flags := range gpuMethods {
@@ -48,7 +49,8 @@ func TestGPUTrainsAndResumes(t *testing.T) {
 	}
 }
 
-// resumesOnDevice fails unless a run on the emulated device gives the same model when the device is lost and the run resumes. Flags name no folder.
+// resumesOnDevice fails unless a run on the emulated device gives the same model when the device is lost and the run
+// resumes. Flags name no folder.
 func resumesOnDevice(t *testing.T, flags []string) {
 	t.Helper()
 	whole, lost := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "lost")
@@ -150,8 +152,8 @@ func TestGPURefusals(t *testing.T) {
 	}
 }
 
-// The method that auto picks for networks, prox-linear on batches, ends on a GPU where it ends on the CPU: on drawn words, and on text
-// whose embeddings a batch reads only in part.
+// The method that auto picks for networks, prox-linear on batches, ends on a GPU where it ends on the CPU: on drawn
+// words, and on text whose embeddings a batch reads only in part.
 func TestGPUTrainsOnBatches(t *testing.T) {
 	emulated(t)
 	text := write(t, "train.conll", strings.Repeat(sentences+"\n", 6))
@@ -176,7 +178,8 @@ func TestGPUTrainsOnBatches(t *testing.T) {
 	}
 }
 
-// A network for trees trains on the device as on the CPU, entirely unless the K best trees smooth the hinge: then the oracle is on the CPU. The model predicts the same on both.
+// A network for trees trains on the device as on the CPU, entirely unless the K best trees smooth the hinge: then the
+// oracle is on the CPU. The model predicts the same on both.
 func TestGPUTrainsParser(t *testing.T) {
 	emulated(t)
 	flags := with([]string{"train", "--examples", "12,4,4", "--passes", "1", "--batch", "4", "--json"}, smallBiaffine...)
@@ -206,7 +209,8 @@ func TestGPUTrainsParser(t *testing.T) {
 	dsp(t, "train", "--task", "parse", "--device", "cuda", "--examples", "24,8,8", "--out", filepath.Join(t.TempDir(), "linear")).refused(exitBadInput, "cpu")
 }
 
-// An own network trains on a GPU; one with an op of the user's own is refused by the name of the op, in training and in prediction.
+// An own network trains on a GPU; one with an op of the user's own is refused by the name of the op, in training and in
+// prediction.
 func TestGPUOwnNetworks(t *testing.T) {
 	emulated(t)
 	own, example := ownNetworks, program(t, exampleProgram)

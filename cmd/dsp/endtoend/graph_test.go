@@ -22,8 +22,8 @@ import (
 	"github.com/dsp-go/dsp/structured/sys/host"
 )
 
-// drawnGraphs returns an npz file of grids with side×side variables and 2 labels that neighbours share more often than not. The features of
-// variables tell the label with errors, and an edge has a type by its direction and a feature.
+// drawnGraphs returns an npz file of grids with side×side variables and 2 labels that neighbours share more often than
+// not. The features of variables tell the label with errors, and an edge has a type by its direction and a feature.
 func drawnGraphs(t *testing.T, name string, n, side int, seed uint64) string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 5))
@@ -58,8 +58,8 @@ func drawnGraphs(t *testing.T, name string, n, side int, seed uint64) string {
 	return path
 }
 
-// halfKnown returns an npz file of the graphs of another, each of 9 variables, in which only every second one's label is known, and is the opposite of
-// what it was; and these opposites of all.
+// halfKnown returns an npz file of the graphs of another, each of 9 variables, in which only every second one's label
+// is known, and is the opposite of what it was; and these opposites of all.
 func halfKnown(t *testing.T, of string) (path string, labels []int32) {
 	t.Helper()
 	f, err := os.Open(of)
@@ -193,7 +193,8 @@ func TestGraphModel(t *testing.T) {
 	}
 }
 
-// Graphs that are too wide for exact answers, in any of the data sets, are learned with bounds, and with what --oracle relaxed learns with. What is given stays.
+// Graphs that are too wide for exact answers, in any of the data sets, are learned with bounds, and with what --oracle
+// relaxed learns with. What is given stays.
 func TestWideGraphsAreRelaxed(t *testing.T) {
 	t.Parallel()
 	narrow, wide := drawnGraphs(t, "narrow.npz", 6, 2, 1), drawnGraphs(t, "wide.npz", 2, 5, 2)
@@ -233,7 +234,8 @@ func TestWideGraphsAreRelaxed(t *testing.T) {
 	}
 }
 
-// Graphs that are too large for exact inference are refused with what they would need and what else there is, and so is other bad input.
+// Graphs that are too large for exact inference are refused with what they would need and what else there is, and so is
+// other bad input.
 func TestGraphRefusals(t *testing.T) {
 	t.Parallel()
 	train := drawnGraphs(t, "train.npz", 3, 5, 1)
@@ -369,7 +371,8 @@ func TestSegmentDrawn(t *testing.T) {
 	}
 }
 
-// Cuts that truncate edges say so on standard error, whether they evaluate, draw or predict; scores come without a probability.
+// Cuts that truncate edges say so on standard error, whether they evaluate, draw or predict; scores come without a
+// probability.
 func TestTruncatedEdges(t *testing.T) {
 	t.Parallel()
 	dir, sheet := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "sheet.svg")

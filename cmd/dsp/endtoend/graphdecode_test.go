@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/models/data/arrays/arraystest"
 )
 
-// Drawn graphs train alone, with labels on their own and bounds to compare with; a model of them reads the files of data graphs.
+// Drawn graphs train alone, with labels on their own and bounds to compare with; a model of them reads the files of
+// data graphs.
 func TestGraphDrawn(t *testing.T) {
 	t.Parallel()
 	dir, run := filepath.Join(t.TempDir(), "graphs"), filepath.Join(t.TempDir(), "run")
@@ -100,7 +101,8 @@ func TestExpansion(t *testing.T) {
 	dsp(t, "eval", "--model", own, "--data", "builtin", "--decode", "swap").refused(exitBadInput, "--decode", "swap", "expansion")
 }
 
-// Labels that cuts find have margins, as columns, JSON, npz and pictures: at least 0 for the predicted label, at most 0 for the other.
+// Labels that cuts find have margins, as columns, JSON, npz and pictures: at least 0 for the predicted label, at most 0
+// for the other.
 func TestCutMargins(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

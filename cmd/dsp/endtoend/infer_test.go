@@ -21,7 +21,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Three binary variables in a loop that disagrees with itself: relaxations cannot be tight, exact answers are known by hand.
+// Three binary variables in a loop that disagrees with itself: relaxations cannot be tight, exact answers are known by
+// hand.
 const frustrated = `MARKOV
 3
 2 2 2
@@ -249,7 +250,8 @@ func TestInferEstimates(t *testing.T) {
 	}
 }
 
-// tangle writes a network that no search proves: 150 variables of 8 states, each in factors with 8 others. Any assignment is allowed.
+// tangle writes a network that no search proves: 150 variables of 8 states, each in factors with 8 others. Any
+// assignment is allowed.
 func tangle(t *testing.T) string {
 	r := rand.New(rand.NewPCG(1, 1))
 	const variables, pairs = 150, 600
@@ -313,7 +315,8 @@ func TestInferStops(t *testing.T) {
 	}
 }
 
-// signalled starts the program, sends a signal once the log tells of a value, and returns the exit code and the log. Standard output goes to a file.
+// signalled starts the program, sends a signal once the log tells of a value, and returns the exit code and the log.
+// Standard output goes to a file.
 func signalled(t *testing.T, signal os.Signal, out string, args ...string) (code int, stderr string) {
 	t.Helper()
 	file, err := os.Create(out)

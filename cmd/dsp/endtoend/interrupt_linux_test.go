@@ -79,7 +79,8 @@ func interruptedAt(t *testing.T, pipe string, args ...string) int {
 // A terminal that goes away ends training as other signals do, with a checkpoint; under nohup training goes on.
 func TestHangup(t *testing.T) {
 	t.Parallel()
-	// Children of a process that ignores the signal, such as one under nohup, ignore it, too; those of one that catches it do not.
+	// Children of a process that ignores the signal, such as one under nohup, ignore it, too; those of one that catches
+	// it do not.
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGHUP)
 	defer signal.Stop(caught)
@@ -149,7 +150,8 @@ func TestPipeAsModel(t *testing.T) {
 	dsp(t, "predict", "--model", copied, "--input", write(t, "x.txt", "a")).refused(exitBadInput, stage, "a pipe, expected a file on disk")
 }
 
-// closing gives every reader of a pipe an empty file: it opens the pipe to write and closes it at once. Without it, a reader would wait for ever.
+// closing gives every reader of a pipe an empty file: it opens the pipe to write and closes it at once. Without it, a
+// reader would wait for ever.
 func closing(t *testing.T, pipe string) {
 	ctx, stop := context.WithCancel(t.Context())
 	var closed sync.WaitGroup
@@ -169,7 +171,8 @@ func closing(t *testing.T, pipe string) {
 	})
 }
 
-// A path that is not UTF-8 is refused before a run begins that nobody could resume, also where a folder or a pattern leads to it.
+// A path that is not UTF-8 is refused before a run begins that nobody could resume, also where a folder or a pattern
+// leads to it.
 func TestPathNotUTF8(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -37,7 +37,8 @@ func featuresOf(t *testing.T, text string) string {
 	return path
 }
 
-// The linear net reads attributes and dense features: the same bits for all threads, resumed and from a pack, and in predictions.
+// The linear net reads attributes and dense features: the same bits for all threads, resumed and from a pack, and in
+// predictions.
 func TestAttributesAndDenseFeatures(t *testing.T) {
 	t.Parallel()
 	folder := drawnText(t)

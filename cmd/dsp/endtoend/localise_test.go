@@ -98,7 +98,8 @@ func jsonLines[T any](t *testing.T, text string) []T {
 	return all
 }
 
-// A model of candidates chooses its settings, certifies its optimum, and reports metrics beside what the candidates allow.
+// A model of candidates chooses its settings, certifies its optimum, and reports metrics beside what the candidates
+// allow.
 func TestLocaliseCandidates(t *testing.T) {
 	t.Parallel()
 	dir, data := locator(t), drawnObjects(t)
@@ -125,8 +126,8 @@ func TestLocaliseCandidates(t *testing.T) {
 	}
 }
 
-// Candidates are windows that are learned from all training files together, and that the model keeps. A model without any, from before, has those of
-// boxes.DefaultWindows.
+// Candidates are windows that are learned from all training files together, and that the model keeps. A model without
+// any, from before, has those of boxes.DefaultWindows.
 func TestLearnedWindows(t *testing.T) {
 	t.Parallel()
 	data, dir := drawnObjects(t), filepath.Join(t.TempDir(), "run")
@@ -178,7 +179,8 @@ func TestLearnedWindows(t *testing.T) {
 	dsp(t, "predict", "--model", model, "--input", filepath.Join(data, "test.json")).refused(exitBadInput, "scale 2")
 }
 
-// Predictions are COCO's results; the best boxes fall in score; confidences are the marginals of the predicted boxes; eval agrees.
+// Predictions are COCO's results; the best boxes fall in score; confidences are the marginals of the predicted boxes;
+// eval agrees.
 func TestPredictBoxes(t *testing.T) {
 	t.Parallel()
 	dir, test := locator(t), filepath.Join(drawnObjects(t), "test.json")

@@ -18,8 +18,9 @@ import (
 	"github.com/dsp-go/dsp/cmd/dsp/cli"
 )
 
-// binary is the program under test. It is this test's own file, which runs dsp's command line when asProgram is set: the program is linked
-// once, together with its tests, and a change of it makes them run again. TestBuiltProgram checks what go build makes of it.
+// binary is the program under test. It is this test's own file, which runs dsp's command line when asProgram is set:
+// the program is linked once, together with its tests, and a change of it makes them run again. TestBuiltProgram checks
+// what go build makes of it.
 var binary string
 
 const asProgram = "DSP_TEST_AS_PROGRAM"
@@ -86,9 +87,9 @@ func removeLeftovers(dir string, now time.Time) error {
 	return nil
 }
 
-// hasten makes thousands of short runs take less time, unless the user has said otherwise. A fifth of it would be garbage collection, and a quarter
-// pictures of curves, which only tests that ask for them draw. And as many tests as there are cores would leave them idle: runs wait for disks, for signals
-// and for each other.
+// hasten makes thousands of short runs take less time, unless the user has said otherwise. A fifth of it would be
+// garbage collection, and a quarter pictures of curves, which only tests that ask for them draw. And as many tests as
+// there are cores would leave them idle: runs wait for disks, for signals and for each other.
 func hasten() error {
 	flag.Parse()
 	chosen := false
@@ -165,8 +166,8 @@ func (o outcome) ok() outcome {
 	return o
 }
 
-// refused fails the test unless the run exited with this code and printed a message with these fragments and nothing else:
-// no results and no stack trace.
+// refused fails the test unless the run exited with this code and printed a message with these fragments and nothing
+// else: no results and no stack trace.
 func (o outcome) refused(code int, fragments ...string) {
 	o.t.Helper()
 	if o.code != code {

@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/models/data/masks"
 )
 
-// storedMasks writes the masks of a folder anew, with label 0 in place of void pixels: make makes an image of the labels.
+// storedMasks writes the masks of a folder anew, with label 0 in place of void pixels: make makes an image of the
+// labels.
 func storedMasks(t *testing.T, from string, make func(labels *masks.Mask) image.Image) string {
 	t.Helper()
 	to := t.TempDir()
@@ -55,8 +56,9 @@ func blackAndWhite(to func(image.Rectangle) image.Image) func(*masks.Mask) image
 	}
 }
 
-// Masks of two values, the larger of which is 255, are those of a background and an object, however their files store them: they train the same model as
-// masks with the labels 0 and 1, and predicted masks have the values of the training data.
+// Masks of two values, the larger of which is 255, are those of a background and an object, however their files store
+// them: they train the same model as masks with the labels 0 and 1, and predicted masks have the values of the training
+// data.
 func TestMasksOfAnObject(t *testing.T) {
 	t.Parallel()
 	data := drawnTextures(t)
@@ -119,7 +121,8 @@ func TestMasksOfAnObject(t *testing.T) {
 	}
 }
 
-// A server reads masks of an object as predict does, however their files store them, and labels as those of the training data.
+// A server reads masks of an object as predict does, however their files store them, and labels as those of the
+// training data.
 func TestServedMasksOfAnObject(t *testing.T) {
 	t.Parallel()
 	data := drawnTextures(t)

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// Runs write thousands of small files and wait until each is on its disk. Where there is room for them in memory, and programs may run from there,
-// they need not wait: TMPDIR chooses another place.
+// Runs write thousands of small files and wait until each is on its disk. Where there is room for them in memory, and
+// programs may run from there, they need not wait: TMPDIR chooses another place.
 func init() {
 	const memory, room, noexec = "/dev/shm", 4 << 30, 8
 	var s syscall.Statfs_t

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A second-order model is trained with a certificate, never predicts a step that the training data do not have, and goes where others go.
+// A second-order model is trained with a certificate, never predicts a step that the training data do not have, and
+// goes where others go.
 func TestSecondOrder(t *testing.T) {
 	t.Parallel()
 	text := write(t, "train.conll", strings.Repeat(sentences+"\n", 10))

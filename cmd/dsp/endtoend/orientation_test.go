@@ -16,8 +16,9 @@ import (
 	"github.com/dsp-go/dsp/structured/images/exiftest"
 )
 
-// stored writes the PNG files of a folder as JPEG and as PNG files that store their pixels in all orientations, one after the other from the given one on, and
-// as JPEG files that store them upright. Only the two kinds of files that show the same pixels to the last bit can be compared so.
+// stored writes the PNG files of a folder as JPEG and as PNG files that store their pixels in all orientations, one
+// after the other from the given one on, and as JPEG files that store them upright. Only the two kinds of files that
+// show the same pixels to the last bit can be compared so.
 func stored(t *testing.T, dir string, first int) (turned, asJPEG, upright string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.png"))
@@ -76,7 +77,8 @@ func posted(t *testing.T, s *served, query, path string) string {
 	return got
 }
 
-// Boxes are found in images of all orientations as in upright ones, with annotations of the upright images, with those of the stored pixels, and by a server.
+// Boxes are found in images of all orientations as in upright ones, with annotations of the upright images, with those
+// of the stored pixels, and by a server.
 func TestOrientedBoxes(t *testing.T) {
 	t.Parallel()
 	run, data := locator(t), drawnObjects(t)
@@ -117,7 +119,8 @@ func TestOrientedBoxes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Where the sides change places, and where the stored row 0 and column 0 are seen: 5 left and top, 6 right and top, 7 right and bottom, 8 left and bottom.
+	// Where the sides change places, and where the stored row 0 and column 0 are seen: 5 left and top, 6 right and top,
+	// 7 right and bottom, 8 left and bottom.
 	back := func(b [4]float64, o int, w, h float64) [4]float64 {
 		x, y := b[0], b[1]
 		if o == 6 || o == 7 {
@@ -165,7 +168,8 @@ func TestOrientedBoxes(t *testing.T) {
 	}
 }
 
-// Masks of images of all orientations are those of the upright ones, whether gold masks are upright, stored as the image is with EXIF of their own, or without.
+// Masks of images of all orientations are those of the upright ones, whether gold masks are upright, stored as the
+// image is with EXIF of their own, or without.
 func TestOrientedMasks(t *testing.T) {
 	t.Parallel()
 	data, dir := filepath.Join(t.TempDir(), "scenes"), filepath.Join(t.TempDir(), "run")

@@ -67,7 +67,8 @@ func ownNetworks(t *testing.T, args ...string) outcome {
 	return dspIn(t, []string{asProgram + "=" + withNetworks}, args...)
 }
 
-// What go build makes is the program that the other tests run: it trains the same bits, predicts the same, and exits with the same codes.
+// What go build makes is the program that the other tests run: it trains the same bits, predicts the same, and exits
+// with the same codes.
 func TestBuiltProgram(t *testing.T) {
 	t.Parallel()
 	built := program(t, builtProgram)
@@ -96,7 +97,8 @@ func TestBuiltProgram(t *testing.T) {
 	}
 }
 
-// The program of docs/guide/own-network.md trains its network, resumes, and predicts; dsp itself refuses the model by the name of the network.
+// The program of docs/guide/own-network.md trains its network, resumes, and predicts; dsp itself refuses the model by
+// the name of the network.
 func TestOwnNetworkOfReadme(t *testing.T) {
 	t.Parallel()
 	own := program(t, exampleProgram)

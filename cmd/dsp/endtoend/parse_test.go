@@ -142,8 +142,8 @@ func TestPredictTrees(t *testing.T) {
 	}
 }
 
-// N-best trees are sorted and have probabilities, marginals sum to 1 over the heads of a word, and the most probable trees are
-// consistent with the marginals.
+// N-best trees are sorted and have probabilities, marginals sum to 1 over the heads of a word, and the most probable
+// trees are consistent with the marginals.
 func TestTreeProbabilities(t *testing.T) {
 	t.Parallel()
 	dir := parser(t)
@@ -346,7 +346,8 @@ func TestParserTemplate(t *testing.T) {
 // smallBiaffine holds the flags of a small network for trees.
 var smallBiaffine = []string{"--task", "parse", "--net", "biaffine", "--channels", "12", "--embed", "8,4,4,4,4,4", "--arc-units", "8", "--label-units", "6"}
 
-// The biaffine network trains by sgd and by prox-linear, to the same bits with any number of threads and after resuming, and parses.
+// The biaffine network trains by sgd and by prox-linear, to the same bits with any number of threads and after
+// resuming, and parses.
 func TestBiaffineParser(t *testing.T) {
 	t.Parallel()
 	data := drawnTrees(t)

@@ -232,7 +232,8 @@ func TestPipelineFills(t *testing.T) {
 	dspWith(t, "1 x\n", "predict", "--model", model).refused(exitBadInput, `standard input:1: "1 x" looks like raw text`, "--text")
 }
 
-// Sentences that are no CoNLL-U are left out where --bad says so, and the others keep their answers; raw text has no bad sentences.
+// Sentences that are no CoNLL-U are left out where --bad says so, and the others keep their answers; raw text has no
+// bad sentences.
 func TestPipelineLeavesOutBadSentences(t *testing.T) {
 	t.Parallel()
 	model, _ := aPipeline(t)
@@ -369,8 +370,8 @@ func TestPipelineRefuses(t *testing.T) {
 	dspWith(t, "Il mange.", "predict", "--model", stages, "--text").refused(exitBadInput, "is not the model that the pipeline was trained with")
 }
 
-// The stages of a pipeline share an encoder: its folder holds one, and no stage computes rows of its own. It goes on after an interrupt to the
-// same bits, and moves whole, without the folder that the encoder came from.
+// The stages of a pipeline share an encoder: its folder holds one, and no stage computes rows of its own. It goes on
+// after an interrupt to the same bits, and moves whole, without the folder that the encoder came from.
 func TestPipelineWithEncoder(t *testing.T) {
 	t.Parallel()
 	sentences, path := drawTreebank(t, 11, 24)

@@ -31,7 +31,8 @@ var fewScenes = []string{"train", "--task", "segment", "--examples", "5,1,2", "-
 // smallCrops is a small network that reads pixels.
 var smallCrops = []string{"--net", "conv-crop", "--region-pixels", "8", "--channels", "6", "--hidden", "8"}
 
-// Networks that read pixels learn, from folders and from drawn scenes, on cells and on superpixels; models keep how pixels are read.
+// Networks that read pixels learn, from folders and from drawn scenes, on cells and on superpixels; models keep how
+// pixels are read.
 func TestSegmentPixels(t *testing.T) {
 	t.Parallel()
 	data := drawnTextures(t)
@@ -126,7 +127,8 @@ func TestSweepPixels(t *testing.T) {
 	}
 }
 
-// Runs on graphs and on images that are killed or interrupted between passes resume to the same bits, with any number of threads.
+// Runs on graphs and on images that are killed or interrupted between passes resume to the same bits, with any number
+// of threads.
 func TestResumeGraphs(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -34,7 +34,8 @@ type answerJSON struct {
 	Calibrated  *bool
 }
 
-// withSpan reports whether B-X I-X* at exactly these positions is in the labels, by the rules of conlleval: an I-X after O starts an entity.
+// withSpan reports whether B-X I-X* at exactly these positions is in the labels, by the rules of conlleval: an I-X
+// after O starts an entity.
 func withSpan(labels []string, first, last int) bool {
 	if labels[first] == "O" || first > 0 && labels[first] == "I-X" && labels[first-1] != "O" {
 		return false
@@ -131,7 +132,8 @@ type calibratedJSON struct {
 	Units       string
 }
 
-// A model trained by margins says that its probabilities are uncalibrated, until calibrate fits them; its labels stay the same.
+// A model trained by margins says that its probabilities are uncalibrated, until calibrate fits them; its labels stay
+// the same.
 func TestCalibrate(t *testing.T) {
 	t.Parallel()
 	run, dir := reader(t), t.TempDir()
@@ -186,7 +188,8 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// What calibrate says is what eval says of the model that it stored, however improbable some gold labels are; better is better.
+// What calibrate says is what eval says of the model that it stored, however improbable some gold labels are; better is
+// better.
 func TestCalibrateAndEvalAgree(t *testing.T) {
 	t.Parallel()
 	train := write(t, "train.cs", "A\ta\n\nB\tb\n")

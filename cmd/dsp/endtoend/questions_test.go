@@ -23,8 +23,8 @@ type askedJSON struct {
 	}
 }
 
-// Entropies are those of all outputs, and stand in a line before columns. Samples depend on the seed and on where a sentence is in its file, and on
-// nothing else.
+// Entropies are those of all outputs, and stand in a line before columns. Samples depend on the seed and on where a
+// sentence is in its file, and on nothing else.
 func TestQuestionsOfPredict(t *testing.T) {
 	t.Parallel()
 	model := attributeTagger(t)
@@ -150,7 +150,8 @@ func TestDecodeF1(t *testing.T) {
 	dsp(t, "eval", "--model", parser(t), "--data", filepath.Join(drawnTrees(t), "test.conllu"), "--decode", "f1").refused(exitBadInput, "--decode f1 chooses the entities of tagged sequences")
 }
 
-// Where training without a regulariser ends, expected counts are those observed; on other data they are not. The table has the largest differences first.
+// Where training without a regulariser ends, expected counts are those observed; on other data they are not. The table
+// has the largest differences first.
 func TestExpectedCounts(t *testing.T) {
 	t.Parallel()
 	r, text := rand.New(rand.NewPCG(1, 2)), ""
@@ -256,7 +257,8 @@ func TestExpectedCountsOfBatches(t *testing.T) {
 	}
 }
 
-// A server draws samples that depend on the seed and the number of the sentence in its request alone, and chooses entities by a threshold.
+// A server draws samples that depend on the seed and the number of the sentence in its request alone, and chooses
+// entities by a threshold.
 func TestQuestionsOfServe(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--model", attributeTagger(t))

@@ -70,7 +70,8 @@ echo $? >"$dir/code"
 	}
 }
 
-// endLauncher ends a launcher one of whose ranks waits for a line. Where it does not end (Open MPI's sometimes waits for a lock), it is killed.
+// endLauncher ends a launcher one of whose ranks waits for a line. Where it does not end (Open MPI's sometimes waits
+// for a lock), it is killed.
 func endLauncher(c *exec.Cmd, line *os.File) {
 	_, _ = line.WriteString("go\n")
 	kill := time.AfterFunc(10*time.Second, func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) })

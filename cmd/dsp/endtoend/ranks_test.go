@@ -28,10 +28,11 @@ import (
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
 
-// Tests of ranks are parallel, though each starts several processes: these wait for each other, and mpirun takes a second to end after a failure.
+// Tests of ranks are parallel, though each starts several processes: these wait for each other, and mpirun takes a
+// second to end after a failure.
 
-// ranked returns flags of runs that several ranks share. Rows of numbers with few labels keep them short: each rank computes L-BFGS's metric of
-// transitions, in a time that grows with the fourth power of the number of labels.
+// ranked returns flags of runs that several ranks share. Rows of numbers with few labels keep them short: each rank
+// computes L-BFGS's metric of transitions, in a time that grows with the fourth power of the number of labels.
 func ranked(t *testing.T) map[string][]string {
 	t.Helper()
 	archive, err := numbersOnce()
@@ -87,8 +88,9 @@ func metricsWithoutTimes(t *testing.T, dir string) string {
 	return regexp.MustCompile(`"seconds":[^,]*,`).ReplaceAllString(string(b), "")
 }
 
-// Under every mpirun of the machine, any number of processes trains the model of one, writes each file once, and says how many they were. Runs of dense inputs
-// are made under each mpirun, and those of text, which differ in what ranks read, under one.
+// Under every mpirun of the machine, any number of processes trains the model of one, writes each file once, and says
+// how many they were. Runs of dense inputs are made under each mpirun, and those of text, which differ in what ranks
+// read, under one.
 func TestRanksTrainTheModelOfOne(t *testing.T) {
 	t.Parallel()
 	text := []string{"train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", filepath.Join(drawnText(t), "train.conll")}
@@ -258,8 +260,8 @@ func TestRanksRefuse(t *testing.T) {
 	}
 }
 
-// Ranks train a pipeline, one stage after the other. A stage that is too small for them rank 0 trains alone. Another number of ranks continues a run to the
-// same pipeline where it has nothing left to train.
+// Ranks train a pipeline, one stage after the other. A stage that is too small for them rank 0 trains alone. Another
+// number of ranks continues a run to the same pipeline where it has nothing left to train.
 func TestRanksTrainAPipeline(t *testing.T) {
 	t.Parallel()
 	l := rankstest.Launchers(t)[0]
@@ -419,7 +421,8 @@ func TestRanksEndWell(t *testing.T) {
 	}
 }
 
-// A rank that is killed ends the run. Another number of ranks resumes it to the bits of a run without a break. So it is after an interrupt.
+// A rank that is killed ends the run. Another number of ranks resumes it to the bits of a run without a break. So it is
+// after an interrupt.
 func TestRanksResume(t *testing.T) {
 	t.Parallel()
 	flags := with(ranked(t)["lbfgs"], "--passes", "40", "--gap", "0", "--checkpoint-every", "1")

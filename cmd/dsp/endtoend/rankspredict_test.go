@@ -33,7 +33,8 @@ func ranksPrint(t *testing.T, l rankstest.Launcher, n int, input string, args ..
 	return out.String(), log.String()
 }
 
-// Under every mpirun of the machine, any number of processes predicts and evaluates what one does, to the last digit, and prints and writes it once.
+// Under every mpirun of the machine, any number of processes predicts and evaluates what one does, to the last digit,
+// and prints and writes it once.
 func TestRanksPredictAsOne(t *testing.T) {
 	t.Parallel()
 	text, trees, pairs, objects := drawnText(t), drawnTrees(t), drawnPairs(t), drawnObjects(t)

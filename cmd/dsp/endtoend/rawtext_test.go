@@ -22,7 +22,8 @@ type rawJSON struct {
 	Heads   []int
 }
 
-// foxes is raw text in the words that attributeTagger knows, with what disturbs counting. The mark of byte order is no part of the text.
+// foxes is raw text in the words that attributeTagger knows, with what disturbs counting. The mark of byte order is no
+// part of the text.
 const foxes = "\ufeffThe red  fox runs. The é [big]\nred fox, e.g. here, runs\n\nred fox 👩\u200d🚀\n"
 
 // objects parses all lines of JSON.

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A model to give away predicts the same, names no attribute of the training text and no file, and says what can still be read.
+// A model to give away predicts the same, names no attribute of the training text and no file, and says what can still
+// be read.
 func TestExportRelease(t *testing.T) {
 	t.Parallel()
 	to := filepath.Join(t.TempDir(), "released.safetensors")
@@ -59,7 +60,8 @@ func tellsNothing(t *testing.T, file string, told ...string) {
 	}
 }
 
-// A released pipeline predicts the same, and is its models and their list: no text, and no names of attributes or files.
+// A released pipeline predicts the same, and is its models and their list: no text, and no names of attributes or
+// files.
 func TestExportReleasePipeline(t *testing.T) {
 	t.Parallel()
 	model, dir := aPipeline(t)

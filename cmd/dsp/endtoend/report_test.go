@@ -216,7 +216,8 @@ func TestReportRefuses(t *testing.T) {
 	}
 }
 
-// The report of a sweep compares the settings, and is about the best run; before there is one, about the settings that are done.
+// The report of a sweep compares the settings, and is about the best run; before there is one, about the settings that
+// are done.
 func TestReportSweep(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sweep")

@@ -96,8 +96,9 @@ func resumed(flags []string, dir string) []string {
 	return with(flags, "--out", dir)
 }
 
-// strike starts or resumes the run in dir, and signals it when it has completed one more pass and then some time has passed. The signal
-// must end a running process. Where the run was over before, on a busy machine, a new one is started.
+// strike starts or resumes the run in dir, and signals it when it has completed one more pass and then some time has
+// passed. The signal must end a running process. Where the run was over before, on a busy machine, a new one is
+// started.
 func strike(t *testing.T, flags []string, dir string, signal os.Signal, after time.Duration) {
 	t.Helper()
 	for range 30 {
@@ -160,7 +161,8 @@ func (p *process) awaitPass(dir string) {
 	}
 }
 
-// end sends a signal, waits, and reports whether the signal ended a running process. An interrupted run must say how to resume it.
+// end sends a signal, waits, and reports whether the signal ended a running process. An interrupted run must say how to
+// resume it.
 func (p *process) end(signal os.Signal) bool {
 	p.t.Helper()
 	_ = p.cmd.Process.Signal(signal) // it may have ended
@@ -184,7 +186,8 @@ func timeless(lines []map[string]any) []map[string]any {
 	return lines
 }
 
-// While a run trains, others in its folder are refused, with its process; when it was killed, the next one takes over, and removes what it was writing.
+// While a run trains, others in its folder are refused, with its process; when it was killed, the next one takes over,
+// and removes what it was writing.
 func TestOneRunInAFolder(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -269,7 +272,8 @@ func TestPathSaysBest(t *testing.T) {
 	}
 }
 
-// Settings that have another name now work by the old one: as flags, with a word about it, in configuration files, and in runs and models of earlier versions.
+// Settings that have another name now work by the old one: as flags, with a word about it, in configuration files, and
+// in runs and models of earlier versions.
 func TestOldNamesOfSettings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

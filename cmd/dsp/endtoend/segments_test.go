@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A model of segments is trained with a certificate, predicts tags and the probabilities of entities, and goes where others go.
+// A model of segments is trained with a certificate, predicts tags and the probabilities of entities, and goes where
+// others go.
 func TestSegments(t *testing.T) {
 	t.Parallel()
 	text := write(t, "train.conll", strings.Repeat(sentences+"\n", 10))
@@ -26,7 +27,8 @@ func TestSegments(t *testing.T) {
 		}
 	}
 
-	// The best output is the first of the list; the probabilities of all outputs that have an entity sum to that of the entity.
+	// The best output is the first of the list; the probabilities of all outputs that have an entity sum to that of the
+	// entity.
 	var p struct {
 		Labels      []string
 		Probability float64
@@ -100,8 +102,8 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// A template has attributes of whole segments: training without attributes of tokens depends on them, is certified, and two methods come to the same optimum;
-// predictions, serving, packs and runs that continue agree with it.
+// A template has attributes of whole segments: training without attributes of tokens depends on them, is certified, and
+// two methods come to the same optimum; predictions, serving, packs and runs that continue agree with it.
 func TestWholeSegments(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -268,7 +268,8 @@ func TestServeAnswersLikePredict(t *testing.T) {
 	}
 }
 
-// Servers keep what is known of labels, links, heads and relations as predict --force does, example by example, and only if they are asked to.
+// Servers keep what is known of labels, links, heads and relations as predict --force does, example by example, and
+// only if they are asked to.
 func TestServeKeepsWhatIsGiven(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--model", tagger(t), "--model", aligner(t), "--model", parser(t))

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Trees with siblings are learned and certified, a run continues them, and what goes with first-order trees only is refused by name.
+// Trees with siblings are learned and certified, a run continues them, and what goes with first-order trees only is
+// refused by name.
 func TestSiblings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,7 +12,8 @@ import (
 	"github.com/sbinet/npyio/npz"
 )
 
-// scaledRows writes sequences of two dense features, shifted and scaled column by column: the first tells the label, the second nothing.
+// scaledRows writes sequences of two dense features, shifted and scaled column by column: the first tells the label,
+// the second nothing.
 func scaledRows(t *testing.T, shift, scale [2]float64) (path string, rows [][2]float64) {
 	t.Helper()
 	rows, labels := make([][2]float64, 60), make([]int32, 60)

@@ -13,8 +13,8 @@ import (
 
 func init() { linkFlags["dsp"] = []string{"-E", "main.start"} } // as make build does
 
-// Where the address space is limited to less than small commands need, the program says so in a sentence, before Go's runtime would end in a trace of its own.
-// With a little more it starts.
+// Where the address space is limited to less than small commands need, the program says so in a sentence, before Go's
+// runtime would end in a trace of its own. With a little more it starts.
 func TestLimitOfAddresses(t *testing.T) {
 	t.Parallel()
 	path, err := builtProgram()
@@ -30,7 +30,8 @@ func TestLimitOfAddresses(t *testing.T) {
 	}
 }
 
-// Where a user may have few threads (ulimit -u), the program says so in a sentence, however few they are, and leaves no process behind.
+// Where a user may have few threads (ulimit -u), the program says so in a sentence, however few they are, and leaves no
+// process behind.
 func TestLimitOfThreads(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

@@ -30,7 +30,8 @@ func items() string {
 	return b.String()
 }
 
-// Attribute files can be trained on, evaluated and labelled; the output columns are the gold label and the predicted one.
+// Attribute files can be trained on, evaluated and labelled; the output columns are the gold label and the predicted
+// one.
 func TestTagAttributes(t *testing.T) {
 	t.Parallel()
 	text := write(t, "train.crfsuite", items())

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onTerminal runs the program with a terminal of 100 columns as its standard error, interrupts it once that shows what until says, and returns what it shows.
+// onTerminal runs the program with a terminal of 100 columns as its standard error, interrupts it once that shows what
+// until says, and returns what it shows.
 func onTerminal(t *testing.T, until *regexp.Regexp, args ...string) (code int, screen string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -58,7 +59,8 @@ func onTerminal(t *testing.T, until *regexp.Regexp, args ...string) (code int, s
 	return cmd.ProcessState.ExitCode(), string(seen)
 }
 
-// On a terminal the last line, which is redrawn and never wider than the terminal, tells time, gap, both bounds and what runs.
+// On a terminal the last line, which is redrawn and never wider than the terminal, tells time, gap, both bounds and
+// what runs.
 func TestInferProgress(t *testing.T) {
 	t.Parallel()
 	file, line := tangle(t), regexp.MustCompile(`(?m)^ *\d+s  gap [0-9.e+]+: -?[0-9.]+ to [0-9.]+  [a-z].*\r\x1b\[K`)

@@ -46,7 +46,8 @@ func TestTranscribe(t *testing.T) {
 		t.Errorf("greedily %g, by beam search %g", greedy, r.CER)
 	}
 
-	// Strings come in the layout of the file that says what lines read, with or without that file, and from a single image.
+	// Strings come in the layout of the file that says what lines read, with or without that file, and from a single
+	// image.
 	text := dsp(t, "predict", "--model", run, "--input", test).ok().stdout
 	if strings.Count(text, "\n") != 20 || !strings.HasPrefix(text, "test-0001.png\t") {
 		t.Errorf("%.300s", text)
@@ -255,8 +256,8 @@ func TestTranscribeRefused(t *testing.T) {
 	}
 }
 
-// Images are scaled to the median height of the training images, within bounds, which the log says and the model keeps; who names a height gets it, and
-// training that continues a model keeps the model's.
+// Images are scaled to the median height of the training images, within bounds, which the log says and the model keeps;
+// who names a height gets it, and training that continues a model keeps the model's.
 func TestHeightOfLines(t *testing.T) {
 	t.Parallel()
 	folder := func(height int) string {

@@ -102,8 +102,8 @@ func TestTunedEncoderUnderNetworks(t *testing.T) {
 	}
 }
 
-// A convex model on attributes and rows continues as a network of the same scores, whose encoder is trained: with steps of length zero all
-// answers stay as they were.
+// A convex model on attributes and rows continues as a network of the same scores, whose encoder is trained: with steps
+// of length zero all answers stay as they were.
 func TestTunedEncoderContinuesFrozen(t *testing.T) {
 	t.Parallel()
 	folder, text := encodedtest.Folder(t, "bert"), drawnText(t)
@@ -123,7 +123,8 @@ func TestTunedEncoderContinuesFrozen(t *testing.T) {
 	}
 }
 
-// apart returns how far apart the scores are that two models give to the best labels of the sentences of a file, relatively.
+// apart returns how far apart the scores are that two models give to the best labels of the sentences of a file,
+// relatively.
 func apart(t *testing.T, model, other, file string) float64 {
 	t.Helper()
 	type answer struct{ Score float64 }

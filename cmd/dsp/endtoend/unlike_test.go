@@ -46,8 +46,8 @@ func dimmed(c color.NRGBA) color.NRGBA {
 	return color.NRGBA{uint8(0.3 * float64(c.R)), uint8(0.3 * float64(c.G)), uint8(0.3 * float64(c.B)), 255}
 }
 
-// Every task of images says that images are unlike those that the model was trained on, with both numbers; predict and eval whenever they read them, a server
-// once. Of held-out images of the same kind nothing is said.
+// Every task of images says that images are unlike those that the model was trained on, with both numbers; predict and
+// eval whenever they read them, a server once. Of held-out images of the same kind nothing is said.
 func TestImagesUnlikeTraining(t *testing.T) {
 	t.Parallel()
 	const other = "that the model was trained on, and predictions may be wrong"

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Links of letters with sounds are learned in order and certified, and every question about distributions has an answer.
+// Links of letters with sounds are learned in order and certified, and every question about distributions has an
+// answer.
 func TestWarp(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/sbinet/npyio/npz"
 )
 
-// Net deep learns text, and its model evaluates, predicts from files and from standard input, exports and shows its layers. Unknown words
-// and characters are fine.
+// Net deep learns text, and its model evaluates, predicts from files and from standard input, exports and shows its
+// layers. Unknown words and characters are fine.
 func TestDeep(t *testing.T) {
 	t.Parallel()
 	data := write(t, "train.conll", strings.Repeat(sentences+"\n", 10))
@@ -101,7 +101,8 @@ func TestDeepFromLinear(t *testing.T) {
 // smallAttention holds the flags of a small network with attention.
 var smallAttention = []string{"--net", "attention", "--channels", "16", "--heads", "2", "--block-units", "24"}
 
-// The attention network reads images: it trains to the same bits with any number of threads and after resuming, and its model loads.
+// The attention network reads images: it trains to the same bits with any number of threads and after resuming, and its
+// model loads.
 func TestAttentionReadsWords(t *testing.T) {
 	t.Parallel()
 	flags := with([]string{"train", "--examples", "80,20,30", "--method", "sgd", "--dropout", "0.1", "--baselines", "off", "--quiet"}, smallAttention...)
@@ -163,8 +164,8 @@ func TestAttentionParser(t *testing.T) {
 	}
 }
 
-// The recurrent network learns to read built-in words, gives the same model with any number of threads and after its configuration is
-// read again, and info, eval and predict load it.
+// The recurrent network learns to read built-in words, gives the same model with any number of threads and after its
+// configuration is read again, and info, eval and predict load it.
 func TestRecurrentReader(t *testing.T) {
 	t.Parallel()
 	dir, again := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "again")
@@ -186,7 +187,8 @@ func TestRecurrentReader(t *testing.T) {
 	}
 }
 
-// On text, the network tells a word's tag from words far before and after it: the tag of "it" is the same as that of the first word.
+// On text, the network tells a word's tag from words far before and after it: the tag of "it" is the same as that of
+// the first word.
 func TestRecurrentTagger(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

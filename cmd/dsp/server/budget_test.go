@@ -30,7 +30,8 @@ import (
 	"github.com/dsp-go/dsp/structured/images"
 )
 
-// Memory is given in the order in which it was asked for, never more than there is, and those that come later do not overtake.
+// Memory is given in the order in which it was asked for, never more than there is, and those that come later do not
+// overtake.
 func TestBudgetOrder(t *testing.T) {
 	b := newBudget(100)
 	if !b.try(60) || b.try(41) {
@@ -81,8 +82,8 @@ func await(t *testing.T, b *budget, many int) {
 	until(t, fmt.Sprint(many, " wait for memory"), func() bool { return waiting(b) >= many })
 }
 
-// Who holds memory and needs more gets it before those that hold none. Where all that hold some wait, the last is refused; who stops waiting leaves
-// nothing behind.
+// Who holds memory and needs more gets it before those that hold none. Where all that hold some wait, the last is
+// refused; who stops waiting leaves nothing behind.
 func TestBudgetOfHolders(t *testing.T) {
 	b := newBudget(100)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -163,7 +164,8 @@ func waiting(b *budget) int {
 	return len(b.waiting)
 }
 
-// What never fits is refused with 413 and the reason, what does not fit now with 503; bodies need not be large for that.
+// What never fits is refused with 413 and the reason, what does not fit now with 503; bodies need not be large for
+// that.
 func TestMemoryOfRequests(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Memory, o.MaxBody = leastMemory, 1<<20 })
 	many := strings.Repeat(`{"words":["a"],"pos":["b"]}`+"\n", 38_000)
@@ -375,7 +377,8 @@ func noise(width, height int) image.Image {
 	return m
 }
 
-// An image of a camera is answered in little memory: the estimate is above what lives at once, and below all that is allocated.
+// An image of a camera is answered in little memory: the estimate is above what lives at once, and below all that is
+// allocated.
 func TestImagesInLittleMemory(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models, o.Memory, o.Threads = everyTask(t), 512<<20, 1 })
 	for _, e := range s.models {
@@ -398,7 +401,8 @@ func TestSuperpixelsInLittleMemory(t *testing.T) {
 	inLittleMemory(t, s, s.models[0], 3000, 40)
 }
 
-// inLittleMemory checks the estimate of an image of noise for a model. A quarter more may be garbage that is not collected yet.
+// inLittleMemory checks the estimate of an image of noise for a model. A quarter more may be garbage that is not
+// collected yet.
 func inLittleMemory(t *testing.T, s *Server, e *entry, width, height int) {
 	t.Helper()
 	var file bytes.Buffer

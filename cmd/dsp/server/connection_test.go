@@ -34,7 +34,8 @@ func TestUnreadBodies(t *testing.T) {
 	}
 }
 
-// A client that sends all of a body before it reads sees the refusal, and not a reset. The body is larger than the buffers of sockets.
+// A client that sends all of a body before it reads sees the refusal, and not a reset. The body is larger than the
+// buffers of sockets.
 func TestRefusedBodies(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.MaxBody, o.Timeout, o.Token = 1<<20, time.Minute, "sesame" })
 	h := httptest.NewServer(s.handler())
@@ -125,7 +126,8 @@ func TestOptionsInMessages(t *testing.T) {
 	}
 }
 
-// Text without words has no sentences, and so no answers; that is no mistake, unless the model reads more than words, which text lacks.
+// Text without words has no sentences, and so no answers; that is no mistake, unless the model reads more than words,
+// which text lacks.
 func TestTextWithoutWords(t *testing.T) {
 	path, err := trainedOnWords()
 	if err != nil {

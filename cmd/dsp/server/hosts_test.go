@@ -51,7 +51,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// A page that leads a browser to loopback by a name of its own is refused on every route, and a name that was given is not.
+// A page that leads a browser to loopback by a name of its own is refused on every route, and a name that was given is
+// not.
 func TestRebinding(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Hosts = []string{"models.example"} })
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -39,7 +39,8 @@ func describe(of map[*job]string, batch []span) string {
 	return text
 }
 
-// Requests with the same options are taken together, up to the size of a batch; a large one makes room for those behind it.
+// Requests with the same options are taken together, up to the size of a batch; a large one makes room for those behind
+// it.
 func TestQueueBatches(t *testing.T) {
 	q := newQueue(10)
 	a, b, c := jobOf(1, 30, predictions.Options{}), jobOf(2, 30, predictions.Options{}), jobOf(1, 30, predictions.Options{NBest: 2})

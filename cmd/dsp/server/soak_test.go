@@ -120,7 +120,8 @@ type crafted struct {
 	small, large [][]byte // files of images
 }
 
-// up draws a number from 1 to most. Most of them are small, so that requests are many; each order of magnitude is as likely as another.
+// up draws a number from 1 to most. Most of them are small, so that requests are many; each order of magnitude is as
+// likely as another.
 func (c *crafted) up(most int) int {
 	return min(most, 1+c.IntN(1<<(1+c.IntN(bits.Len(uint(most-1))))))
 }
@@ -211,8 +212,8 @@ func (c *crafted) body(task string) (path, body string) {
 	return predict + query, object
 }
 
-// Thousands of crafted requests for models of every task: each is answered, none with an internal error, and the memory stays within its limit. After
-// them nothing is held: no memory, goroutines nor files.
+// Thousands of crafted requests for models of every task: each is answered, none with an internal error, and the memory
+// stays within its limit. After them nothing is held: no memory, goroutines nor files.
 func TestSoak(t *testing.T) {
 	s := newServer(t, func(o *Options) {
 		o.Models, o.Memory, o.MaxBody, o.Queue = append(everyTask(t), released(t)...), 192<<20, 1<<20, 64

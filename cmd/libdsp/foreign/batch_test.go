@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// The loss is log Z less the score of the output, by enumeration, and its gradient the marginals less the output's indicator.
+// The loss is log Z less the score of the output, by enumeration, and its gradient the marginals less the output's
+// indicator.
 func TestLoss(t *testing.T) {
 	for _, kind := range registry.All {
 		r := rand.New(rand.NewPCG(4, 4))

@@ -53,7 +53,8 @@ func products(t *testing.T, o *asked, θ, direction *structured.Potentials) (pro
 	return product, difference
 }
 
-// Products with the Hessian are the derivatives of marginals along a direction, of every structure that says that it answers; the others refuse.
+// Products with the Hessian are the derivatives of marginals along a direction, of every structure that says that it
+// answers; the others refuse.
 func TestHessian(t *testing.T) {
 	several := registry.Of(trees.SpanningTree{})
 	for i, kind := range append(registry.All[:len(registry.All):len(registry.All)], several) {

@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/registry"
 )
 
-// The outputs that are accepted are those that enumeration lists: of every structure, what differs from an output in one number is accepted if it is an output too.
+// The outputs that are accepted are those that enumeration lists: of every structure, what differs from an output in
+// one number is accepted if it is an output too.
 func TestOutputs(t *testing.T) {
 	for _, kind := range registry.All {
 		r := rand.New(rand.NewPCG(4, 4))

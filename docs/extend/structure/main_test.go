@@ -16,7 +16,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The contract suite compares the structure, its loss and its oracle with the enumeration of all outputs of small examples.
+// The contract suite compares the structure, its loss and its oracle with the enumeration of all outputs of small
+// examples.
 func TestContract(t *testing.T) {
 	oracletest.RunStructure(t, kind)
 	oracletest.Run(t, kind, kind.Oracle())

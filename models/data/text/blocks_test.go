@@ -45,7 +45,8 @@ func sameDataset(t interface{ Fatalf(string, ...any) }, got, want *structured.Da
 	}
 }
 
-// readTwice reads text at once, from memory, and in blocks of about size bytes, and checks that the results agree. It returns nil for bad input.
+// readTwice reads text at once, from memory, and in blocks of about size bytes, and checks that the results agree. It
+// returns nil for bad input.
 func readTwice(t *testing.T, c interface {
 	Read(io.Reader, string) (*structured.Dataset, error)
 }, text string, size int) *structured.Dataset {

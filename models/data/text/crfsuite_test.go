@@ -289,7 +289,8 @@ func BenchmarkCRFsuite(b *testing.B) {
 	})
 }
 
-// appendFields appends what strings.FieldsFunc returns, also where tabs touch each other, a neighbouring byte value or an end of eight bytes.
+// appendFields appends what strings.FieldsFunc returns, also where tabs touch each other, a neighbouring byte value or
+// an end of eight bytes.
 func TestAppendFields(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, text string) {
 		want := append([]string{"before"}, strings.FieldsFunc(text, func(r rune) bool { return r == '\t' })...)

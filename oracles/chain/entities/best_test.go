@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Of all labelings that are allowed, none has entities with a larger Σ (p − θ), however many labels and steps are forbidden; and the labels are the best ones
-// that have just these.
+// Of all labelings that are allowed, none has entities with a larger Σ (p − θ), however many labels and steps are
+// forbidden; and the labels are the best ones that have just these.
 func TestBestByEnumeration(t *testing.T) {
 	r := rand.New(rand.NewPCG(39, 6))
 	chosen := 0

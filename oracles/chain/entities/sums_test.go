@@ -100,7 +100,8 @@ func TestProbabilitiesByEnumeration(t *testing.T) {
 	}
 }
 
-// bruteLogs returns, by enumeration, log sums over the labelings that have an entity, over those that have not, and over all.
+// bruteLogs returns, by enumeration, log sums over the labelings that have an entity, over those that have not, and
+// over all.
 func bruteLogs(θ *structured.Potentials, b int, μ float64, rules *chains.Entities) func(e chains.Entity) (with, without, all float64) {
 	var scores []float64
 	var found [][]chains.Entity
@@ -159,7 +160,8 @@ func checkAtLeast(t *testing.T, s *Sums, p float64, want map[chains.Entity]float
 	}
 }
 
-// The entities that start anywhere with a label sum to the probability of starting there, for chains too long to enumerate.
+// The entities that start anywhere with a label sum to the probability of starting there, for chains too long to
+// enumerate.
 func TestLongChain(t *testing.T) {
 	labels := structured.NewAlphabet("O", "B-x", "I-x", "B-y", "I-y")
 	rules := chains.NewEntities(labels)

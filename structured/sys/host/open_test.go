@@ -151,7 +151,8 @@ func TestRereads(t *testing.T) {
 	}
 }
 
-// A text that arrives slowly is handed on from its first bytes, which may be fewer than those that tell compressed files.
+// A text that arrives slowly is handed on from its first bytes, which may be fewer than those that tell compressed
+// files.
 func TestUnpackWaitsForNothing(t *testing.T) {
 	for _, text := range []string{"a\n\n", "BZh\n"} {
 		waits := readerFunc(func([]byte) (int, error) {

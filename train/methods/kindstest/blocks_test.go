@@ -54,7 +54,8 @@ func blockRuns(t *testing.T) map[string]blockRun {
 	}
 }
 
-// blockOutcome runs some passes of n ranks, from a shelf unless that is nil, and returns the state and a shelf with what rank 0 has archived.
+// blockOutcome runs some passes of n ranks, from a shelf unless that is nil, and returns the state and a shelf with
+// what rank 0 has archived.
 func blockOutcome(t *testing.T, c blockRun, n, threads, passes int, from *train.State, shelf *traintest.Shelf) (*train.State, *traintest.Shelf) {
 	t.Helper()
 	states, shelves := make([]*train.State, n), make([]*traintest.Shelf, n)
@@ -108,8 +109,9 @@ func blockOutcome(t *testing.T, c blockRun, n, threads, passes int, from *train.
 	return states[0], shelves[0]
 }
 
-// Ranks that own examples end with a certified gap whose interval holds the optimum that one process certifies. The same number of ranks has the same
-// bits, also after a break; after a break another number goes on from the same dual point.
+// Ranks that own examples end with a certified gap whose interval holds the optimum that one process certifies. The
+// same number of ranks has the same bits, also after a break; after a break another number goes on from the same dual
+// point.
 func TestRanksOwnBlocks(t *testing.T) {
 	for name, c := range blockRuns(t) {
 		t.Run(name, func(t *testing.T) {

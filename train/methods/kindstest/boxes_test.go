@@ -14,7 +14,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// On choices, windows, segments, second-order chains and constituents, too, methods of all families certify the same optimum: their intervals [dual, objective] overlap.
+// On choices, windows, segments, second-order chains and constituents, too, methods of all families certify the same
+// optimum: their intervals [dual, objective] overlap.
 func TestBoxesAreCertified(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; the race detector runs shorter tests of the same code")

@@ -14,8 +14,9 @@ func convexMethods() []train.Method {
 	return []train.Method{&methods.SVRG{}, &methods.Casimir{}, &methods.Casimir{Adaptive: true}, &methods.SAGA{}}
 }
 
-// agree trains a problem by each of these methods, and expects relative gaps of at most gap, objectives that hold to tolerance, and one
-// optimum in all intervals [dual, objective]. A method has as many passes as it is given, but ends where rounding to float32 is most of the gap.
+// agree trains a problem by each of these methods, and expects relative gaps of at most gap, objectives that hold to
+// tolerance, and one optimum in all intervals [dual, objective]. A method has as many passes as it is given, but ends
+// where rounding to float32 is most of the gap.
 func agree(t *testing.T, p *train.Problem, ms []train.Method, passes func(train.Method) int, gap, tolerance float64) {
 	t.Helper()
 	const rounding = 2e-5

@@ -12,7 +12,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// On grids with submodular edges, methods that maximise by cuts certify the optimum that others certify with junction trees.
+// On grids with submodular edges, methods that maximise by cuts certify the optimum that others certify with junction
+// trees.
 func TestCutsCertify(t *testing.T) {
 	var cuts []oracles.Truncator // all oracles that the runs create
 	all := registry.All

@@ -14,8 +14,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// On graphs, forests or not, whatever their edges, methods of all families certify the same optimum of a linear network: their
-// intervals [dual, objective] overlap.
+// On graphs, forests or not, whatever their edges, methods of all families certify the same optimum of a linear
+// network: their intervals [dual, objective] overlap.
 func TestGraphsAreCertified(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; the race detector runs shorter tests of the same code")
@@ -55,8 +55,8 @@ func TestGraphsAreCertified(t *testing.T) {
 	}
 }
 
-// Networks with hidden layers over variables and edges, and with submodular edges, train by prox-linear: the objective falls well below
-// that of the network without edges.
+// Networks with hidden layers over variables and edges, and with submodular edges, train by prox-linear: the objective
+// falls well below that of the network without edges.
 func TestGraphsOfDeepNets(t *testing.T) {
 	const n = 30
 	value := func(c nets.Config) float64 {

@@ -33,7 +33,8 @@ func interval(t *testing.T, m train.Method, p *train.Problem, passes int) (s *tr
 	return s
 }
 
-// With dense inputs beside attributes, every method certifies the optimum of the problem in which dense inputs are attributes with values.
+// With dense inputs beside attributes, every method certifies the optimum of the problem in which dense inputs are
+// attributes with values.
 func TestJointEqualsAttributes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; the race detector runs shorter tests of the same code")
@@ -101,7 +102,8 @@ func centreAsAttributes(p, same *train.Problem) []float32 {
 	return all
 }
 
-// λ₁ is on the weights of attributes only: where F is least, its gradient is zero in all other weights, and the methods agree.
+// λ₁ is on the weights of attributes only: where F is least, its gradient is zero in all other weights, and the methods
+// agree.
 func TestJointWithL1(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; the race detector runs shorter tests of the same code")
@@ -168,7 +170,8 @@ func TestJointWithL1(t *testing.T) {
 	}
 }
 
-// Passes over few examples observe few steps. Their step size must not jump with what these few say: every seed reaches the optimum.
+// Passes over few examples observe few steps. Their step size must not jump with what these few say: every seed reaches
+// the optimum.
 func TestStepSizesOfFewExamples(t *testing.T) {
 	p := traintest.Shifted(traintest.JointProblem(t, 40, 3, 5, engine.CRF, 0.05))
 	p.Smoothing = oracles.Smoothing{Kind: oracles.Entropy}

@@ -16,7 +16,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// localRuns are runs in which ranks step on their own examples, and average after some steps. Batches are so many times as large.
+// localRuns are runs in which ranks step on their own examples, and average after some steps. Batches are so many times
+// as large.
 func localRuns(t *testing.T, times int) map[string]joined {
 	batch := func(p *train.Problem, n int) *train.Problem { p.Batch = times * n; return p }
 	attributes := func() *train.Problem {
@@ -33,7 +34,8 @@ func localRuns(t *testing.T, times int) map[string]joined {
 	}
 }
 
-// localOutcome runs passes of n ranks, from a shelf unless that is nil. It returns the state and what the method archives, which are the same on all ranks.
+// localOutcome runs passes of n ranks, from a shelf unless that is nil. It returns the state and what the method
+// archives, which are the same on all ranks.
 func localOutcome(t *testing.T, c joined, n, passes int, from *train.State, shelf map[string]any) (*train.State, map[string]any) {
 	t.Helper()
 	states, shelves := make([]*train.State, n), make([]map[string]any, n)
@@ -78,8 +80,8 @@ func localOutcome(t *testing.T, c joined, n, passes int, from *train.State, shel
 	return states[0], shelves[0]
 }
 
-// Ranks that step on their own have the same weights and memories at the end of a pass, come down as one process does whose batches are as large as theirs
-// together, and have the same bits after a break. Another number of ranks goes on.
+// Ranks that step on their own have the same weights and memories at the end of a pass, come down as one process does
+// whose batches are as large as theirs together, and have the same bits after a break. Another number of ranks goes on.
 func TestLocalSteps(t *testing.T) {
 	together := localRuns(t, 3)
 	for name, c := range localRuns(t, 1) {
@@ -108,7 +110,8 @@ func TestLocalSteps(t *testing.T) {
 	}
 }
 
-// A pass of sgd in which ranks step on their own is what its definition says: each rank's steps on its batches, and the mean of the weights after each few.
+// A pass of sgd in which ranks step on their own is what its definition says: each rank's steps on its batches, and the
+// mean of the weights after each few.
 func TestLocalStepsByDefinition(t *testing.T) {
 	const n, h, size, γ, λ = 3, 4, 10, 0.1, 0.01
 	problem := func() *train.Problem {

@@ -79,7 +79,8 @@ func joinedRuns(t *testing.T) map[string]joined {
 	}
 }
 
-// outlier has one example whose potentials overflow in most trials of a step, so that one rank alone meets numbers that are not finite.
+// outlier has one example whose potentials overflow in most trials of a step, so that one rank alone meets numbers that
+// are not finite.
 func outlier() *train.Problem {
 	p := traintest.NoisyProblem(600, engine.Hinge, oracles.Smoothing{}, 0.01)
 	p.Batch = 40
@@ -164,8 +165,9 @@ func TestRanksHaveTheBitsOfOne(t *testing.T) {
 	}
 }
 
-// The bits of full passes do not depend on the number of ranks where they depend on the order of the summands. Some examples have weights so
-// large that others are lost in rounding when they are added, and come again with the other label, so that they cancel.
+// The bits of full passes do not depend on the number of ranks where they depend on the order of the summands. Some
+// examples have weights so large that others are lost in rounding when they are added, and come again with the other
+// label, so that they cancel.
 func TestOrderOfSums(t *testing.T) {
 	const n = 700
 	for name, problem := range map[string]func() *train.Problem{
@@ -264,7 +266,8 @@ func TestTooManyRanks(t *testing.T) {
 	}
 }
 
-// All ranks on devices see the same bits of an objective, and potentials that are not finite even where those of another rank's examples are: then all go on alike.
+// All ranks on devices see the same bits of an objective, and potentials that are not finite even where those of
+// another rank's examples are: then all go on alike.
 func TestValuesOnDevices(t *testing.T) {
 	const n = 300
 	for _, bad := range []int{-1, 0, n - 1} {

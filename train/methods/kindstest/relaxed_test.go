@@ -68,7 +68,8 @@ func TestRelaxedObjective(t *testing.T) {
 	}
 }
 
-// Without smoothing, labels give the subgradients and bounds the values: the interval contains the optimum of the exact hinge objective.
+// Without smoothing, labels give the subgradients and bounds the values: the interval contains the optimum of the exact
+// hinge objective.
 func TestRelaxedHingeBoundsExact(t *testing.T) {
 	const n = 30
 	var s [2]*train.State

@@ -13,8 +13,9 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Dual methods that start from weights: the state is never worse than these, bounds are valid from the first pass, and the optimum is that of
-// a cold start. A restored method goes on with the same bits, at once or after a pass. So it is with another centre, too.
+// Dual methods that start from weights: the state is never worse than these, bounds are valid from the first pass, and
+// the optimum is that of a cold start. A restored method goes on with the same bits, at once or after a pass. So it is
+// with another centre, too.
 func TestWarmStarts(t *testing.T) {
 	for name, c := range map[string]struct {
 		p          *train.Problem

@@ -58,8 +58,8 @@ func run(t *testing.T, m train.Method, p *train.Problem, gap float64, passes int
 	return s
 }
 
-// reference minimises F by proximal gradient steps with backtracking and extrapolation (Beck and Teboulle 2009), in float64 apart from
-// the scores.
+// reference minimises F by proximal gradient steps with backtracking and extrapolation (Beck and Teboulle 2009), in
+// float64 apart from the scores.
 func reference(t *testing.T, p *train.Problem, steps int) float64 {
 	t.Helper()
 	bare := *p.Objective
@@ -110,7 +110,8 @@ func reference(t *testing.T, p *train.Problem, steps int) float64 {
 	return best
 }
 
-// SDCA and OWL-QN find the optimum of a reference within their certified gaps, and it fulfils the conditions of Karush, Kuhn and Tucker.
+// SDCA and OWL-QN find the optimum of a reference within their certified gaps, and it fulfils the conditions of Karush,
+// Kuhn and Tucker.
 func TestSmoothLosses(t *testing.T) {
 	for name, p := range smoothProblems(t) {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// L-BFGS on correlated dense inputs to a certified gap of 1e-3, in the metric and without. It reports evaluations of the objective.
+// L-BFGS on correlated dense inputs to a certified gap of 1e-3, in the metric and without. It reports evaluations of
+// the objective.
 func BenchmarkLBFGSOnCorrelatedInputs(b *testing.B) {
 	for name, plain := range map[string]bool{"metric": false, "plain": true} {
 		b.Run(name, func(b *testing.B) {

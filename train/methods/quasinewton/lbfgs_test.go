@@ -67,8 +67,8 @@ func TestLBFGSConverges(t *testing.T) {
 	}
 }
 
-// States show of smoothing what there is: of a smooth loss nothing, whatever they showed before, and of the smoothed hinge its objective, temperature and, with ℓ₂,
-// the share of exact answers.
+// States show of smoothing what there is: of a smooth loss nothing, whatever they showed before, and of the smoothed
+// hinge its objective, temperature and, with ℓ₂, the share of exact answers.
 func TestStatesShowTheSmoothing(t *testing.T) {
 	entropy, l2 := traintest.Entropy, traintest.L2
 	entropy.Mu, l2.Mu = 2, 2
@@ -92,8 +92,8 @@ func TestStatesShowTheSmoothing(t *testing.T) {
 	}
 }
 
-// While μ falls, a state shows the objective smoothed by the μ that the next pass begins with, also after a pass in which
-// it fell: a smoothed hinge that is less the larger μ is, and never more than the hinge.
+// While μ falls, a state shows the objective smoothed by the μ that the next pass begins with, also after a pass in
+// which it fell: a smoothed hinge that is less the larger μ is, and never more than the hinge.
 func TestStatesShowTheFallingSmoothing(t *testing.T) {
 	p := correlated(t, 1)
 	p.Loss, p.Smoothing = engine.Hinge, traintest.Entropy
@@ -154,7 +154,8 @@ func TestLBFGSThreads(t *testing.T) {
 	}
 }
 
-// correlated is a problem of net linear whose dense inputs are badly conditioned: mixtures of noisy chains' features, with means.
+// correlated is a problem of net linear whose dense inputs are badly conditioned: mixtures of noisy chains' features,
+// with means.
 func correlated(t testing.TB, threads int) *train.Problem {
 	d := traintest.NoisyChains(1, 200, 12, 4)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -233,7 +234,8 @@ func TestLBFGSResumesInMetric(t *testing.T) {
 	}
 }
 
-// Without a given μ the hinge's certificate closes, further than any fixed μ allows, with the same bits when resumed and for any threads.
+// Without a given μ the hinge's certificate closes, further than any fixed μ allows, with the same bits when resumed
+// and for any threads.
 func TestLBFGSAnneals(t *testing.T) {
 	var want []float32
 	for _, c := range []struct{ threads, stop int }{{1, 0}, {2, 11}, {7, 40}} {

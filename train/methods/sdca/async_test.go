@@ -9,7 +9,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Asynchronous threads find the optimum of the deterministic mode, within the gap that both certify, and w matches the memory.
+// Asynchronous threads find the optimum of the deterministic mode, within the gap that both certify, and w matches the
+// memory.
 func TestAsyncSDCA(t *testing.T) {
 	for name, p := range sdcaProblems(t) {
 		if _, rows := p.Rows(); !rows {

@@ -16,8 +16,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The dual never falls from round to round, even where ranks have the same examples, so that all pull in the same direction, and each works as if it were
-// alone. Then rounds are undone, and w stays the dual point's.
+// The dual never falls from round to round, even where ranks have the same examples, so that all pull in the same
+// direction, and each works as if it were alone. Then rounds are undone, and w stays the dual point's.
 func TestRoundsRaiseTheDual(t *testing.T) {
 	for _, l1 := range []float64{0, 0.01} {
 		t.Run(fmt.Sprintf("λ₁ = %g", l1), func(t *testing.T) {
@@ -102,8 +102,8 @@ func TestRoundsRaiseTheDual(t *testing.T) {
 	}
 }
 
-// A rank that owns fewer examples than a pass has rounds visits none in some, the first one among them, and takes part all the same: all ranks have
-// the same weights after each pass.
+// A rank that owns fewer examples than a pass has rounds visits none in some, the first one among them, and takes part
+// all the same: all ranks have the same weights after each pass.
 func TestRoundsWithoutVisits(t *testing.T) {
 	var weights [3][]float32
 	err := rankstest.InProcess(t.Context(), len(weights), func(ctx context.Context, g ranks.Group) error {

@@ -10,7 +10,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// certain allows each example its gold output alone: 3, or 0 1 … 1 2. Longer ones begin in several ways that cannot end.
+// certain allows each example its gold output alone: 3, or 0 1 … 1 2. Longer ones begin in several ways that cannot
+// end.
 func certain(t *testing.T, n int, loss engine.Loss) *train.Problem {
 	t.Helper()
 	p := traintest.AttributeProblem(t, n, 8, 4, 0, loss, 0.1)
@@ -33,8 +34,8 @@ func certain(t *testing.T, n int, loss engine.Loss) *train.Problem {
 	return p
 }
 
-// Where each example allows one output, the objective and every dual are 0, but for the rounding of log Z. Rounding in the entropy of the dual potentials, which are
-// not 0, is no contradiction.
+// Where each example allows one output, the objective and every dual are 0, but for the rounding of log Z. Rounding in
+// the entropy of the dual potentials, which are not 0, is no contradiction.
 func TestOneAllowedOutput(t *testing.T) {
 	for _, loss := range []engine.Loss{engine.CRF, engine.SoftmaxMargin} {
 		for n := 1; n <= 40; n++ {

@@ -59,7 +59,8 @@ func TestMixedEntropy(t *testing.T) {
 	}
 }
 
-// With λ = 0 the bound is that of the mixture with its own entropy: above the one from a share of the entropy, and below the optimum.
+// With λ = 0 the bound is that of the mixture with its own entropy: above the one from a share of the entropy, and
+// below the optimum.
 func TestMixedBound(t *testing.T) {
 	p, m := traintest.AttributeProblem(t, 60, 8, 3, 0, engine.CRF, 0), &SDCA{}
 	p.L1 = 1. / 60

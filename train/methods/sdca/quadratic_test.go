@@ -90,7 +90,8 @@ func TestQuadraticStep(t *testing.T) {
 	}
 }
 
-// The dual never falls, w stays the dual point's, and the bits are those of any number of threads and of a run that was interrupted.
+// The dual never falls, w stays the dual point's, and the bits are those of any number of threads and of a run that was
+// interrupted.
 func TestQuadraticSDCA(t *testing.T) {
 	for _, batch := range []int{0, 5} {
 		m, p := &SDCA{Resync: 1000}, quadratic(t, 40, 1)
@@ -165,7 +166,8 @@ func TestQuadraticVariants(t *testing.T) {
 	}
 }
 
-// A long example is solved for in runs of positions. Inner products are those within each run, and the dual does not fall.
+// A long example is solved for in runs of positions. Inner products are those within each run, and the dual does not
+// fall.
 func TestQuadraticRuns(t *testing.T) {
 	const positions, attributes = 2*blockPositions + 17, 30
 	net, err := sparse.NewChain(attributes, 0, 3, nets.EdgesNone)

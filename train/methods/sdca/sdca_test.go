@@ -199,8 +199,8 @@ func close32(x, y []float32) bool {
 	return len(x) == len(y)
 }
 
-// The first pass moves the examples, but for a few whose every step would lower the dual, however far the scores are from the gold outputs by then. At the end the method stops
-// because of rounding.
+// The first pass moves the examples, but for a few whose every step would lower the dual, however far the scores are
+// from the gold outputs by then. At the end the method stops because of rounding.
 func TestSDCABeginsAndEnds(t *testing.T) {
 	p := traintest.AttributeProblem(t, 200, 8, 4, 0, engine.CRF, 1e-7)
 	m := &SDCA{}
@@ -375,8 +375,8 @@ func TestSDCARecomposesItsGap(t *testing.T) {
 	traintest.RecomposesItsGap(t, p, m, point, func() { m.dual = 1e3 })
 }
 
-// The weights that are tried after a pass are means over the ends of passes, each of which counts half as much as the next; oeg, and every method on
-// attributes alone, tries the last ones.
+// The weights that are tried after a pass are means over the ends of passes, each of which counts half as much as the
+// next; oeg, and every method on attributes alone, tries the last ones.
 func TestMeanOfPasses(t *testing.T) {
 	p, attributes := traintest.NoisyProblem(3, engine.CRF, oracles.Smoothing{}, 1), traintest.AttributeProblem(t, 3, 2, 2, 0, engine.CRF, 1)
 	m, online, sparse := &SDCA{}, &SDCA{Online: true}, &SDCA{}
@@ -405,7 +405,8 @@ func TestOEGStepsUpToTheAnswer(t *testing.T) {
 	}
 }
 
-// The examples of a step are about as long: no two of a short run are, in order, longer and then shorter, and each run keeps its examples.
+// The examples of a step are about as long: no two of a short run are, in order, longer and then shorter, and each run
+// keeps its examples.
 func TestMatch(t *testing.T) {
 	p := traintest.NoisyProblem(60, engine.CRF, traintest.Entropy, 0.1)
 	order := rand.New(rand.NewPCG(1, 2)).Perm(p.Len())

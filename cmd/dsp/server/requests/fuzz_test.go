@@ -121,7 +121,8 @@ func TestPlacesOfWords(t *testing.T) {
 	}
 }
 
-// Requests that messages show are answered, but for numbers and pictures that they leave out: they have what the model reads.
+// Requests that messages show are answered, but for numbers and pictures that they leave out: they have what the model
+// reads.
 func TestSamples(t *testing.T) {
 	all := readers()
 	all["sentences with tags"] = &sentences{
