@@ -6,7 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/matching"
-	align "github.com/dsp-go/dsp/oracles/monotone"
+	"github.com/dsp-go/dsp/oracles/registry"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/matchings"
 	"github.com/dsp-go/dsp/structured/monotone"
@@ -29,15 +29,20 @@ func matchingMeasures() []measure {
 	return all
 }
 
-// alignmentMeasures measures every answer of the oracle of monotone alignments, on 64 examples of 20 by 20 items and on
-// 16 of 100 by 100.
+// alignmentMeasures measures every answer of the oracles of monotone alignments, on 64 examples of 20 by 20 items and on
+// 16 of 100 by 100; with moves on as many of 10 by 10 and of 30 by 30, as their oracle is a chart.
 func alignmentMeasures() []measure {
 	names := answerNames{max: "max (time warping)", topK: "top-5", l2: "ℓ₂ on the top 5", exp: "exp and marginals", samples: "10 samples"}
 	var all []measure
-	for _, size := range []struct{ items, examples int }{{20, 64}, {100, 16}} {
-		part := fmt.Sprintf("oracle, monotone alignment, %d by %d items", size.items, size.items)
-		pairs := randomPairs(monotone.Alignment{}.Resize, size.examples, size.items)
-		all = append(all, oracleMeasures(part, align.New(), pairs, names)...)
+	for _, of := range []struct {
+		structure    monotone.Alignment
+		small, large int // items
+	}{{monotone.Alignment{}, 20, 100}, {monotone.Alignment{Moves: true}, 10, 30}} {
+		for _, size := range []struct{ items, examples int }{{of.small, 64}, {of.large, 16}} {
+			part := fmt.Sprintf("oracle, %s, %d by %d items", of.structure.Name(), size.items, size.items)
+			potentials := randomPairs(of.structure.Resize, size.examples, size.items)
+			all = append(all, oracleMeasures(part, registry.Of(of.structure).Oracle(), potentials, names)...)
+		}
 	}
 	return all
 }
